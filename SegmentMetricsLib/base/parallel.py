@@ -44,6 +44,8 @@ RENEWED_AFTER, RENEWED_AFTER_SECONDS = 500, 900.0
 PATIENCE, LAST_PATIENCE = 0.02, 5.0
 # Whether onOneThread() is active.
 _isOnOneThread = False
+# Its isCrowded: whether this thread works on one of so many tasks that they keep all processors busy.
+_here = threading.local()
 
 
 class Died(InputError):
@@ -58,8 +60,12 @@ def availableProcessors() -> int:
 
 
 def threads() -> int:
-    """Return the number of threads for long work: one inside onOneThread() or if the environment limits VTK to one."""
-    isOne = _isOnOneThread or os.environ.get("VTK_SMP_MAX_THREADS") == "1"
+    """Return the number of threads for long work.
+
+    One inside onOneThread(), in a task of sideBySide() whose others keep all processors busy, and if the environment
+    limits VTK to one.
+    """
+    isOne = _isOnOneThread or getattr(_here, "isCrowded", False) or os.environ.get("VTK_SMP_MAX_THREADS") == "1"
     return 1 if isOne else availableProcessors()
 
 
@@ -91,7 +97,11 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
     if not isLong or len(tasks) < 2 or threads() == 1:
         return list(map(begin, tasks))
 
+    # threads of threads would only wait for each other
+    isCrowded = len(tasks) >= threads()
+
     def run(task: Callable[[], T]) -> T:
+        _here.isCrowded = isCrowded
         try:
             with stoppable(isStopped.is_set):
                 return begin(task)
