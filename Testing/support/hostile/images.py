@@ -149,7 +149,7 @@ SPACING = [
     Row("NIfTI, NaN spacing", ofNifti(pixdim=(1, nan, 1, 1, 1, 1, 1, 1)), "voxel size of nan x 1 x 1 mm."),
     Row("NIfTI, zero spacing", ofNifti(pixdim=(1, 0, 1, 1, 1, 1, 1, 1)), "voxel size of 0 x 1 x 1 mm."),
     Row("NIfTI, negative spacing", ofNifti(pixdim=(1, -1, 1, 1, 1, 1, 1, 1)), "voxel size of -1 x 1 x 1 mm."),
-    Row("NIfTI in meters", ofNifti(xyzt_units=1), "would match the other contour"),
+    Row("NIfTI in meters", ofNifti(xyzt_units=1), "(m instead of mm)"),
     Row("NIfTI in no unit", ofNifti(xyzt_units=0), Measured(MOVED)),
     Row("NIfTI, two voxel sizes", ofNifti(srow_x=(-2, 0, 0, 0), qform_code=0), "its header contradicts itself"),
 ]
