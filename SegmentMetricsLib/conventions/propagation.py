@@ -95,7 +95,7 @@ class _State:
             isAcross = self.lengths.take(offsets[:-1] + np.int32(self.strides[1])) < squared[1:]
             longer = self.lengths.take(offsets + np.int32(1))
             isAlong = (longer[..., :-1] < squared[..., 1:]) | (longer[..., 1:] < squared[..., :-1])
-            isReached, isLoose = (flags.any(axis=(1, 2)).tolist() for flags in (isAcross, isAlong))
+            isReached, isLoose = (np.logical_or.reduce(flags, axis=(1, 2)) for flags in (isAcross, isAlong))
             isNew = False
             for j in range(len(offsets)):
                 isNew = (isNew or (j > 0 and isReached[j - 1])) and self.handOn(

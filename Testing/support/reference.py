@@ -29,10 +29,9 @@ def pairs(source: str) -> Iterator[tuple[str, Structure, Structure, dict]]:
     data = FOLDER / "data"
     if source in LABEL_MAPS:
         files = [data / f"organs_{side}{LABEL_MAPS[source]}.nii.gz" for side in ("reference", "test")]
-        sets = [{one.name: one for one in readStructures(file)} for file in files]
     for name, entry in numbers.items():
         if source in LABEL_MAPS:
-            structures = [structures[f"Label {name}"].rename(name) for structures in sets]
+            structures = [readStructures(file, name=int(name))[0].rename(name) for file in files]
         else:
             if source == "headneck.json":
                 case, organ = name.split("/")
