@@ -6,10 +6,8 @@ classes are defined; they become methods here.
 
 from __future__ import annotations
 
-import copyreg
 import os
 from pathlib import Path
-from typing import Any
 
 from .case.caseresult import CaseResult
 from .case.casework import compareCase
@@ -46,18 +44,7 @@ def caseHtml(case: CaseResult[Comparison]) -> str:
     return overviewHtml(((one.name, one.measurements) for one in case), case.remarks)
 
 
-def make(kind: Any) -> Any:
-    """Return an empty object of a class, to be filled from a pickle, which imports this module where it is opened."""
-    return kind.__new__(kind)
-
-
-def _reduce(shown: Any) -> tuple[Any, ...]:
-    """Return how to pickle a comparison, or its like."""
-    _, given, *content = shown.__reduce_ex__(2)
-    return make, given, *content
-
-
 Comparison.picture, Comparison.withGridUncertainty, Comparison._repr_html_ = picture, withGridUncertainty, pairHtml
 MultiLabel._repr_html_, CaseResult._repr_html_ = labelsHtml, caseHtml
-for _kind in (Comparison, MultiLabel, CaseResult):
-    copyreg.pickle(_kind, _reduce)
+# Pickles name this module, so that whoever opens one has these methods.
+Comparison.__module__ = MultiLabel.__module__ = CaseResult.__module__ = __name__
