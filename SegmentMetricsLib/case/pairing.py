@@ -395,9 +395,9 @@ def _elsewhere(
 def _inTheSamePlace(
     own: Structure, counterpart: Structure, others: list[Structure], boxes: np.ndarray
 ) -> Structure | None:
-    """Return the one of the others, but of its counterpart's name, that lies in a structure's place and fits better.
+    """Return the structure that lies in the place of another one and fits it better than its counterpart, or None.
 
-    boxes: (n, 2, 3) of the others, mm.
+    others: the candidates, of which those with the counterpart's name do not count. boxes: theirs, (n, 2, 3), LPS mm.
     """
     # boxes are quick to compare and usually rule out all other structures, so that no voxels need to be compared
     box = np.array(own.box)

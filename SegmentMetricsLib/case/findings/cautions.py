@@ -48,9 +48,9 @@ FEW_VOXELS = 4
 THRESHOLD = SettingPlace("--threshold 0.5", "threshold=0.5")
 LESIONS = SettingPlace("--metrics lesions", 'metrics="lesions"', "Metrics > Lesions")
 UNION = SettingPlace("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
-# Functions that yield findings of a pair, from quantities by the names of their arguments; families, keys of
-# measurements, quantities, or traits of the input that pairfindings knows, any of which must be there, if there are
-# any; and whether a structure may be empty.
+# Rows of: a function that yields findings of a pair, from the quantities that its arguments name; the families, keys of
+# measurements, quantities or traits of the input of which the pair must have one (() for any pair); and whether a
+# structure may be empty.
 Finders = tuple[tuple[Callable[..., Iterator[str]], tuple[str, ...], bool], ...]
 
 
