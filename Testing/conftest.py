@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import sayings
 
 # Bytecode is kept: workers share what one of them has translated, and every process that a test starts uses it.
 sys.dont_write_bytecode = False
@@ -38,6 +39,34 @@ def pytest_configure(config):
         worker = int(config.workerinput["workerid"].removeprefix("gw"))
         start = worker * len(folders) // config.workerinput["workercount"]
         config.args = folders[start:] + folders[:start]
+
+
+def pytest_addoption(parser):
+    """Let --sayings write what is said in the tests that run."""
+    parser.addoption("--sayings", action="store_true", help="write Testing/golden/sayings.txt")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Take over what a worker has heard."""
+    sayings.heard.update(getattr(node, "workeroutput", {}).get("heard", {}))
+
+
+def pytest_sessionfinish(session):
+    """Hold what was said against the file, or write it, once all workers have come back."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["heard"] = sayings.heard
+    elif session.config.getoption("sayings"):
+        sayings.write(sayings.heard)
+    elif sayings.changes(sayings.heard):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Print what was said otherwise."""
+    if changes := sayings.changes(sayings.heard):
+        terminalreporter.section("Testing/golden/sayings.txt is of before; if this is meant, write it with --sayings")
+        terminalreporter.line("\n".join(changes))
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are deselected by their marks

@@ -18,6 +18,7 @@ import SimpleITK
 from commandruns import files as files  # the fixture
 from commandruns import metrics
 from commandruns import run as run
+from sayings import refused, says
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Grid, Mask, Settings, Structure, compare, compareBatch, compareCase, readStructures
@@ -58,20 +59,20 @@ def testLabelsHaveToBeNamed():
     labels = SimpleITK.GetArrayFromImage(BOX)
     labels[20:, 20:, 20:] = 5
     image = shapes.imageOf(labels)
-    with pytest.raises(ValueError, match=r"2 labels \(1, 5\)"):
+    with refused("(1, 5)"):
         compare(image, BOX)
     assert compare(image, image, label=5)["VoxelVolumeTest"].value == 64
     # a label that the other image does not have is an empty structure
     comparison = compare(image, BOX, label=5)
     assert comparison["HD"].reason == "the test is empty"
-    assert "Label 5 does not occur in the test, which has label 1." in comparison.findings
+    says("\n".join(comparison.findings), "5")
 
 
 def testSpaceAndPlaneDoNotMix():
     flat = shapes.imageOf(np.ones((1, 9, 9), bool))
-    with pytest.raises(ValueError, match="one slice"):
+    with refused():
         compare(flat, BOX)
-    with pytest.raises(ValueError, match="different planes"):
+    with refused():
         compare(shapes.loops([(0, 0), (4, 0), (4, 4)]), shapes.loops([(0, 0), (4, 0), (4, 4)], z=7))
 
 
@@ -96,7 +97,7 @@ def testAResultIsAMapping():
     assert "HD95" in comparison and len(comparison) == len(list(comparison)) == len(comparison.numbers)
     assert {one.family for one in comparison.values()} == {"boundary", "signed", "overlap"}
     assert comparison["hd95"] is comparison["Hausdorff distance, 95th percentile"] is comparison["HD95"]
-    with pytest.raises(KeyError, match="There are HD, HD95"):
+    with refused("HD95", error=KeyError):
         comparison["?"]
     assert "HD95 2.00 mm" in repr(comparison)
 
@@ -198,7 +199,7 @@ def testChosenStructuresAndPairs():
     assert chosen.unmatched == {"reference": ["Lens_R"], "test": ["Lens_R"]}
     (only,) = compareCase(reference, test, OVERLAP, names=["lens r"])
     assert only.reference.name == "Lens_R"
-    with pytest.raises(ValueError, match="no structure named 'Nose'"):
+    with refused("'Nose'"):
         compareCase(reference, test, OVERLAP, names=["Nose"])
 
 
@@ -219,12 +220,12 @@ def testWhatCannotBeComparedIsAFailure(tmp_path):
     settings = Settings(metrics=("DSC", "HD"))
     case = compareCase(reference, test, settings, protocol=tmp_path / "limits.csv")
     assert [one.reference.name for one in case] == ["A", "C"]
-    assert list(case.failures) == ["B", "D"] and "too far apart" in case.failures["B"]
-    assert case.failures["D"] == "this takes more memory than the computer has."
+    assert list(case.failures) == ["B", "D"] and says(case.failures["B"])
+    says(case.failures["D"])
     judged = [*((name, "pass") for name in "AC"), *((name, "not evaluable") for name in "BD")]
     assert [(one.structure, one.verdict) for one in case.judgment.verdicts] == judged
     case.requireAny()
-    with pytest.raises(ValueError, match="D of  and D of : this takes more memory"):
+    with refused("D of  and D of "):
         compareCase(reference[3:], test[3:], settings).requireAny()
 
 
@@ -237,12 +238,14 @@ def testItCanBeStopped():
 
     case = compareCase(*sets, OVERLAP, progress=twice)
     assert seen == [(0, 3, "A"), (1, 3, "B"), (2, 3, "C")]
-    assert len(case) == 2 and case.wasStopped and case.findings == ("Stopped: 2 of 3 structures measured.",)
-    assert case.failures == {"C": "The comparison was stopped before this pair was measured."}
+    assert len(case) == 2 and case.wasStopped
+    says("\n".join(case.findings), "2 of 3")
+    assert list(case.failures) == ["C"]
+    says(case.failures["C"])
 
 
 def testNothingInCommonSaysWhatThereIs():
     low, high = named("Lung", "Heart"), [Structure(s.name[::-1], s.mask) for s in named("Lung", "Heart")]
     case = compareCase(low[:1], high[1:], OVERLAP, choices={"Lung": None})
     assert list(case) == [] and case.judgment is None
-    assert case.findings[0] == "No structure has the same name in both: the reference has Lung; the test has traeH."
+    says(case.findings[0], "Lung", "traeH")
