@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 import shapes
 from imagefiles import middleOf, refusal
-from tiers import rarely
+from sayings import says
+from tiers import rarely, throughout
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkFiltersSources import vtkCubeSource
 from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
 from SegmentMetricsLib import readStructures
-
-NO_MESH = "the file cannot be read as a mesh: it is damaged, or of a different kind than its name says."
 
 
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".ply", ".vtp", ".STL"])
@@ -99,19 +98,24 @@ DAMAGES = [
 
 
 def testDamagedPly(tmp_path):
-    path, whole = tmp_path / "x.ply", plyText(TETRAHEDRON)
+    path, whole, told = tmp_path / "x.ply", plyText(TETRAHEDRON), set()
     for content in (b"not a mesh", b"ply\nen", *(whole.replace(*(one.encode() for one in pair)) for pair in DAMAGES)):
         path.write_bytes(content)
-        assert content != whole and refusal(path) == "the file is damaged or incomplete.", content
+        assert content != whole
+        told.add(refusal(path))
+    (said,) = told
+    says(said)
 
 
 def testPlyCutOff(tmp_path):
     """Behind every byte of its rows; a missing line end at the end is no harm. The fuzzer cuts binary files."""
     whole = plyText(TETRAHEDRON)
-    path = tmp_path / "x.ply"
+    path, told = tmp_path / "x.ply", set()
     for length in (1, 3, 50, 100, *range(whole.index(b"end_header"), len(whole) - 2)):
         path.write_bytes(whole[:length])
-        assert refusal(path) == "the file is damaged or incomplete.", length
+        told.add(refusal(path))
+    (said,) = told
+    says(said)
 
 
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".vtp"])
@@ -129,7 +133,7 @@ def testMeshesCutOff(tmp_path, capfd, suffix, ascii, share):
         except ValueError:
             refusal(path)
     else:
-        assert "damaged" in refusal(path)
+        says(refusal(path))
     assert capfd.readouterr().err == ""
 
 
@@ -140,7 +144,7 @@ def testBinaryStlCutOff(tmp_path, name):
     whole = name.ljust(80) + path.read_bytes()[80:]
     for length in (83, 84, 84 + 50, len(whole) - 1):
         path.write_bytes(whole[:length])
-        assert "damaged" in refusal(path)
+        says(refusal(path))
     for more in (b"", bytes(50)):
         path.write_bytes(whole + more)
         assert readStructures(path)[0].surface.volume == pytest.approx(30)
@@ -197,24 +201,19 @@ def testObjLinesAreContours(tmp_path):
     assert structure.dimension == 2 and structure.surface.volume == pytest.approx(12)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
+@throughout(
+    "text",
     [
-        *((POINTS + f"f {face}\n", NO_MESH) for face in ("1 2", "1", "0 1 2", "1 2 -5", "1 2 3/a", "1 2 3/1/1/1")),
-        *((POINTS + f"f {face}\n", NO_MESH) for face in ("1 2 x", "1 2 1.5", f"1 2 {10**30}", "1/1 2/1 /1", "1 2 nan")),
-        (POINTS + "f 1 2 5\n", "The surface has triangles or lines between points that do not exist."),
-        (POINTS + "l 1\n", NO_MESH),
-        ("v 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NO_MESH),
-        ("v 0 0 zero\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NO_MESH),
-        ("v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "The surface has points whose coordinates are not numbers."),
-        (POINTS + "q 1 2 3\n", NO_MESH),
-        (POINTS + "surf 0 1 0 1 1 2 3\nend\n", "the file holds curved surfaces, which are not supported"),
+        *(POINTS + f"f {face}\n" for face in ("1 2", "1", "0 1 2", "1 2 -5", "1 2 3/a", "1 2 3/1/1/1", "1 2 5")),
+        *(POINTS + f"f {face}\n" for face in ("1 2 x", "1 2 1.5", f"1 2 {10**30}", "1/1 2/1 /1", "1 2 nan")),
+        *(f"v 0 0{end}\nv 1 0 0\nv 0 1 0\nf 1 2 3\n" for end in ("", " zero", " nan")),
+        *(POINTS + line for line in ("l 1\n", "q 1 2 3\n", "surf 0 1 0 1 1 2 3\nend\n")),
     ],
 )
-def testObjThatCannotBeUsed(tmp_path, text, says):
+def testObjThatCannotBeUsed(tmp_path, text):
     path = tmp_path / "bad.obj"
     path.write_text(text)
-    assert refusal(path).startswith(says)
+    says(refusal(path))
 
 
 # VTP: all forms that VTK writes, and arrays that say that they are larger than the file can hold
@@ -264,7 +263,7 @@ def testVtpSizesThatTheFileCannotHold(tmp_path):
         changed = bytearray(data)
         struct.pack_into("<Q", changed, points + place, 10**6)
         path.write_bytes(changed)
-        assert refusal(path) == NO_MESH
+        says(refusal(path))
 
 
 @pytest.mark.parametrize("mode", ["Ascii", "Binary", "Appended"])
@@ -283,4 +282,4 @@ def testVtpCellsThatTheFileCannotHold(tmp_path, mode, value):
         changed = data.replace(text, base64.b64encode(decoded[:-8] + struct.pack("<q", value)))
     assert changed != data
     path.write_bytes(changed)
-    assert refusal(path) == NO_MESH
+    says(refusal(path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+from sayings import refused, says
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
@@ -87,14 +88,14 @@ def testKindsThatWereNotMeasured(scene):
     organ, other, _wall = images()
     plain = compare(organ, other, Settings(families="boundary"))
     away = compare(organ, other, HAZARD, criticals={"Far": images(origin=(900, 900, 900))[2]})
-    for show, message in (
-        (lambda: mrml.showDistanceMap(plain, kind="hazard"), "measure the family hazard with critical structures"),
-        (lambda: mrml.showDistanceMap(plain, kind="dose"), "no dose to show"),
-        (lambda: mrml.showHazard(plain), "measure the family hazard with critical structures"),
-        (lambda: mrml.showDoseVolume(plain), "no dose"),
-        (lambda: mrml.showHazard(away), "too far away"),
+    for show, name in (
+        (lambda: mrml.showDistanceMap(plain, kind="hazard"), "hazard"),
+        (lambda: mrml.showDistanceMap(plain, kind="dose"), "dose"),
+        (lambda: mrml.showHazard(plain), "hazard"),
+        (lambda: mrml.showDoseVolume(plain), "dose"),
+        (lambda: mrml.showHazard(away), "hazard"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with refused(name):
             show()
 
 
@@ -125,18 +126,19 @@ def testDosesOfVolumes(scene):
     move(scene, node, shift=(0, 0, 5))
     dose = mrml.doseOf(node)
     assert dose.at(np.array([[4.0, 6, 5 + 7.5]]))[0] == pytest.approx(15) and dose.remarks == ()
-    assert "taken to be in Gy" in mrml.doseOf(volumeOf(scene)).remarks[0]
+    (remark,) = mrml.doseOf(volumeOf(scene)).remarks
+    says(remark, "Gy")
     assert mrml.doseOf(volumeOf(scene, unit="cGy")).at(np.array([[4.0, 6, 10]]))[0] == pytest.approx(0.2)
     difference = volumeOf(scene, "Difference")
     vtk_to_numpy(difference.GetImageData().GetPointData().GetScalars())[0] = -1
-    for node, message in (
-        (volumeOf(scene, unit="RELATIVE"), "Plan is in the unit RELATIVE"),
-        (scene.AddNewNodeByClass("vtkMRMLModelNode"), "must be a scalar volume"),
-        (scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode"), "no voxels"),
-        (volumeOf(scene, "Colors", 3), "Colors does not have one number per voxel"),
-        (difference, "Difference: The dose has negative values"),
+    for node, names in (
+        (volumeOf(scene, unit="RELATIVE"), ["Plan", "RELATIVE"]),
+        (scene.AddNewNodeByClass("vtkMRMLModelNode"), []),
+        (scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode"), []),
+        (volumeOf(scene, "Colors", 3), ["Colors"]),
+        (difference, ["Difference"]),
     ):
-        with pytest.raises(ValueError, match=message):
+        with refused(*names):
             mrml.doseOf(node)
 
 
@@ -227,12 +229,12 @@ def testTableLeadsToEachLesion(scene, lesions):
 
 
 def testWithoutLesions(scene, lesions):
-    for show, given, message in (
-        (mrml.showLesions, compare(cubes(4), cubes(4), Settings(metrics="DSC")), "measure the family lesions"),
-        (mrml.showLesionsTable, compare(cubes(), cubes(), Settings(metrics="instances")), "neither structure has one"),
-        (mrml.showLesions, lesions.record(), "no surfaces"),
+    for show, given, name in (
+        (mrml.showLesions, compare(cubes(4), cubes(4), Settings(metrics="DSC")), "lesions"),
+        (mrml.showLesionsTable, compare(cubes(), cubes(), Settings(metrics="instances")), ""),
+        (mrml.showLesions, lesions.record(), ""),
     ):
-        with pytest.raises(ValueError, match=message):
+        with refused(name):
             show(given)
 
 
