@@ -62,7 +62,7 @@ def readDose(
     paths = [asPath(one, "The dose") for one in ([given] if isinstance(given, (str, os.PathLike)) else given)]
     weights = [1.0] * len(paths) if weights is None else list(weights)
     if len(weights) != len(paths):
-        raise InputError(f"There are {pluralize(len(weights), 'weight')} for {pluralize(len(paths), 'dose')}.")
+        raise InputError(f"The number of weights, {len(weights)}, is not that of the doses, {len(paths)}.")
     owner = paths[0] if len(paths) == 1 else paths[0].parent
     try:
         if len(paths) == 1 and owner.is_dir():

