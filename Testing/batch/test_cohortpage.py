@@ -12,6 +12,7 @@ import shapes
 from batchruns import outcome
 
 from SegmentMetricsLib import compare
+from SegmentMetricsLib.batch.alarms import SHORT
 from SegmentMetricsLib.batch.cohortpage import CohortPage
 from SegmentMetricsLib.batch.statistics import Cohort, compareMethods
 from SegmentMetricsLib.batch.summaryoptions import Options
@@ -59,7 +60,7 @@ def testContent(content):
     assert [one["key"] for one in content["measurements"]] == ["HD95", "DSC"]
     assert len(content["values"]["DSC"]) == 32 and [2, 1, 1, "inf"] in content["values"]["HD95"]
     assert content["missing"] == {"2,1,1": "missing in the test"}
-    assert content["pairs"]["7,0,0"]["alarm"] == "different patients" and content["pairs"]["7,1,0"]["number"] == 1
+    assert content["pairs"]["7,0,0"]["alarm"] == SHORT[Kind.OTHER_PATIENTS] and content["pairs"]["7,1,0"]["number"] == 1
     assert content["reports"]["3,1"] == "case 3 atlas.html"
     pictured = {at for at, pair in content["pairs"].items() if {"picture", "typical"} & set(pair)}
     # the worst four and the best two of each method and structure, no others
@@ -99,7 +100,7 @@ def testInABrowser(content, browser, tmp_path, width):
     heat = page.locator("#heat tbody tr")
     assert heat.count() == 8 and page.locator("#heat td").count() == 32
     assert page.locator("#heat td.missing").count() == 1 and page.locator("#heat td.alarm").count() == 1
-    assert "different patients" in page.locator("#alarms").inner_text()
+    assert SHORT[Kind.OTHER_PATIENTS] in page.locator("#alarms").inner_text()
     cards = page.locator("#extremes figcaption b").all_inner_texts()
     assert cards[0] == "Worst: missing in the test" and cards[-1].startswith("Best: 0.9") and len(cards) == 6
     assert page.locator("#boxes rect:visible").count() == 4

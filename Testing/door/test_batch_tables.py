@@ -13,6 +13,7 @@ import pytest
 import shapes
 import SimpleITK
 from batchruns import table
+from sayings import says
 
 # Where the organs are in the reference; tests are moved.
 PLACES = {"Parotid_L": 2, "Cord": 9, "Lens": 16}
@@ -85,7 +86,7 @@ def requireSchema(convention: str) -> None:
     schema = json.loads(Path("out/schema.json").read_text("utf-8"))
     assert schema["schema"] == "segment-metrics-tables/1"
     assert schema["join"] == ["Case", "Method", "Structure", "Measurement"]
-    assert "second minus the first" in schema["about"]
+    says(schema["about"])
     assert set(schema["tables"]) == {"results.csv", "verdicts.csv", "summary.csv", "tests.csv"}
     for name, described in schema["tables"].items():
         rows = table(Path(name).stem)
@@ -111,7 +112,7 @@ def testTablesOfAnotherTool(study, capsys):
     Path("cases.csv").write_text("\n".join(lines[:4]) + "\n")
     assert batch(*METRICS, "--convention", "MedPy") == 0
     requireSchema("MedPy")
-    assert "in the convention MedPy" in capsys.readouterr().out
+    assert [says(line) for line in capsys.readouterr().out.splitlines() if "MedPy" in line]
     assert json.loads(Path("out/summary.json").read_text("utf-8"))["convention"] == "MedPy"
     # seg-metrics gives 0 for the distance of an empty structure, which is not the best
     for tool in ("MedPy", "seg-metrics"):

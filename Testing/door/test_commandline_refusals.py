@@ -13,6 +13,7 @@ import pytest
 from commandruns import ROOT, everything, refusal, valuesOf
 from commandruns import pair as pair  # the fixtures
 from commandruns import run as run
+from sayings import says
 
 from SegmentMetricsLib import __main__
 
@@ -22,7 +23,7 @@ HELP = "(see segment-metrics compare --help)"
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything is open to root")
 def testFilesThatCannotBeOpened(run, pair):
     pair[1].chmod(0)
-    assert "the file cannot be opened (Permission denied)" in refusal(run, "compare", *pair)
+    assert str(pair[1]) in refusal(run, "compare", *pair)
 
 
 @pytest.mark.parametrize(
@@ -35,51 +36,48 @@ def testFilesThatCannotBeOpened(run, pair):
 )
 def testAVariableOfAScriptThatIsNotSet(run, arguments, which):
     """An empty path is the current folder to the system: nobody means to write there, or to read all that is there."""
-    said = f"segment-metrics: argument {which}: the name is empty (see segment-metrics {arguments[0]} --help)\n"
-    assert run(*arguments) == (2, "", said)
-    assert everything() == {}
+    status, out, err = run(*arguments)
+    assert (status, out, everything()) == (2, "", {})
+    says(err, f" {which}: ", f"segment-metrics {arguments[0]} --help)\n")
 
 
 @pytest.mark.parametrize(
-    ("choices", "parts"),
+    ("choices", "names"),
     [
-        (["--structure", "Liver"], ["There is no structure named 'Liver'", "Label 1"]),
+        (["--structure", "Liver"], ["'Liver'", "Label 1"]),
         (["--structure", "Labl 1"], ["Label 1?"]),
         (["--pair", "Label 1=Labl 1"], ["Label 1?"]),
-        (["--percentile", "0"], ["percentile must be greater than 0 and at most 100", "not 0"]),
-        (["--metrics", "boundary,beauty"], ["no metric family 'beauty'", "choose from boundary, signed, overlap,"]),
-        (["--metrics", ","], ["No metric family is chosen"]),
+        (["--percentile", "0"], ["percentile", "100", " 0."]),
+        (["--metrics", "boundary,beauty"], ["'beauty'", "boundary, signed, overlap,"]),
+        (["--metrics", ","], ["boundary, signed, overlap,"]),
         (["--metrics", "overlap,HD95x"], ["HD95?"]),
         (["--metrics", "Hausdorff"], ["HD?"]),
         (["--convention", "monia"], ["MONAI?"]),
-        (["--preset", "MeshMetrics-0.1", "--surface", "displayed"], ["MeshMetrics-0.1 fixes the surface"]),
-        (["--set", "hazardreech=3"], ["no setting 'hazardreech'; --help-settings lists", "hazardReach?"]),
-        (["--set", "hazardReach"], ["A setting is given as NAME=VALUE, not as 'hazardReach'."]),
-        (["--set", "hazard-reach=far"], ["The setting hazardReach: 'far' is not a number."]),
-        (["--set", "split_contours=maybe"], ["The setting splitContours: it is yes or no, not 'maybe'."]),
-        (["--workers", "0"], ["The number of workers must be from 1 to 1024"]),
-        (["--workers", "2000"], ["The number of workers must be from 1 to 1024"]),
-        (["--set", "threshold=2"], ["threshold must be greater than 0 and at most 1, not 2"]),
+        (["--preset", "MeshMetrics-0.1", "--surface", "displayed"], ["MeshMetrics-0.1", "surface"]),
+        (["--set", "hazardreech=3"], ["'hazardreech'", "--help-settings", "hazardReach?"]),
+        (["--set", "hazardReach"], ["NAME=VALUE", "'hazardReach'"]),
+        (["--set", "hazard-reach=far"], ["hazardReach", "'far'"]),
+        (["--set", "split_contours=maybe"], ["splitContours", "yes", "'maybe'"]),
+        (["--workers", "0"], ["1024", " 0."]),
+        (["--workers", "2000"], ["1024", " 2000."]),
+        (["--set", "threshold=2"], ["threshold", " 1, ", " 2."]),
         # the option that is wrong is named, rather than one that is missing because of it, and the command's own help
         (["--structures", "X"], ["--structure?", HELP]),
         (["--Percentiles", "95"], ["--percentile?", HELP]),
-        (["-t", "3"], ["unrecognized arguments: -t 3", HELP]),
+        (["-t", "3"], ["-t 3", HELP]),
         (["--surface", "displaid"], ["'displaid'", HELP]),
         (["--preset", "meshmetrics-1.4"], ["MeshMetrics-1.4.1?", HELP]),
     ],
 )
-def testChoicesThatCannotBeUsed(run, pair, choices, parts):
-    said = refusal(run, "compare", *pair, *choices)
-    for part in parts:
-        assert part in said
+def testChoicesThatCannotBeUsed(run, pair, choices, names):
+    says(refusal(run, "compare", *pair, *choices), *names)
 
 
 @pytest.mark.parametrize("option", ["--protocol", "--label-names", "--settings", "cases"])
 def testAFolderInPlaceOfAFile(run, pair, option):
     Path("folder").mkdir()
     arguments = ("batch", "folder") if option == "cases" else ("compare", *pair, option, "folder")
-    meant = "; settings are in the metrics.json of a comparison." if option == "--settings" else ", not a file."
-    assert refusal(run, *arguments) == f"folder: this is a folder{meant}"
+    says(refusal(run, *arguments), "folder: ", "metrics.json" if option == "--settings" else "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device is always full")
@@ -92,18 +90,17 @@ def testStandardOutputIsFull(pair, monkeypatch, capsys):
 
 def testCommandsThatWereMeant(run):
     for arguments in (["compre", "a", "b", "--structures", "X"], ["Compare"]):
-        _, _, err = run(*arguments)
-        assert "compare? (" in err, err
-    assert "--version?" in run("--verison")[2]
+        says(run(*arguments)[2], "compare? (")
+    says(run("--verison")[2], "--version?")
     other = ["conventions", "a", "b", "--output", "c", "--tool"]
-    assert "unrecognized arguments: d (see segment-metrics conventions --help)" in run(*other, "MedPy", "d")[2]
+    says(run(*other, "MedPy", "d")[2], ": d (", "segment-metrics conventions --help)")
 
 
 def testWhatLooksLikeAnOptionAndIsNone(run, pair):
     """As before: beginnings of options, texts with dashes and spaces, and what comes after two dashes."""
     given = ["--out", "out", "--numbers", "--metrics=overlap", "--pair", "--my gland=", "--", *pair]
-    assert "The reference has no structure named '--my gland'" in run("compare", *given)[2]
-    assert "metrics: --odd.nrrd: " in run("compare", "--output", "out", "--", pair[0], "--odd.nrrd")[2]
+    says(run("compare", *given)[2], "reference", "'--my gland'")
+    says(run("compare", "--output", "out", "--", pair[0], "--odd.nrrd")[2], "metrics: --odd.nrrd: ")
 
 
 def testOutputFoldersThatRefuse(run, pair, monkeypatch):
@@ -113,10 +110,9 @@ def testOutputFoldersThatRefuse(run, pair, monkeypatch):
         raise OSError(28, "No space left on device", "/somewhere/.segment-metrics-x")
 
     monkeypatch.setattr("tempfile.mkdtemp", full)
-    said = "results cannot be written into this folder"
-    assert refusal(run, "compare", *pair).endswith(f"{said} (No space left on device).")
+    says(refusal(run, "compare", *pair), "out: ", "(No space left on device)")
     monkeypatch.setattr("os.access", lambda *given: False)
-    assert refusal(run, "compare", *pair).endswith(f"{said}.")
+    says(refusal(run, "compare", *pair), "out: ")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")

@@ -72,19 +72,19 @@ def testItIsCompleteInItself(written):
     assert not re.search(r"<(script|link|img)[^>]*(src|href)=(?!\"data:)", text)
     # whatever structures are called, nothing of it is HTML
     assert "<script>alert" not in text and "&lt;script&gt;alert" in text
-    assert text.count("<footer>") == 1 and "not a medical device" in text
-    assert "in the reference: A Left &amp; over" in text
+    assert text.count("<footer>") == text.count('<p class="notice">') == 1
+    assert "reference: A Left &amp; over" in text
     assert re.search(r"<td class=number>[\d.]+ cm³</td>", text) and not re.search(r"\d [mc]m[23]\b", text)
     # the worst is open, and the verdict stands above what is said about the patient and the software
     assert re.findall(r'id="structure(\d)">\s*<details open>', text) == ["1"]
     body = text.partition("<body>")[2]
-    assert body.index('<p class="headline">') < body.index("not a medical device")
+    assert body.index('<p class="headline">') < body.index('<p class="notice">')
     # where the numbers come from
     for side in ("ref", "Case <7>"):
         file = written.parents[1] / side / "A.seg.nrrd"
         assert hashlib.sha256(file.read_bytes()).hexdigest() in text
     assert str(written.parent) not in text
-    settings = json.loads(re.search(r"<summary>All settings.*?<pre>(.*?)</pre>", text, re.S)[1].replace("&quot;", '"'))
+    settings = json.loads(re.search(r"<pre>(.*?)</pre>", text, re.S)[1].replace("&quot;", '"'))
     assert Settings(**settings) == Settings(tolerances=(1.5,), families=(*Settings().families, "slices"))
 
 
@@ -142,18 +142,18 @@ def testSlicesAreSteppedThrough(page):
     caption, slider = steps.locator("figcaption"), steps.locator("input[type=range]")
     path = "document.querySelector('#step0 figure path.reference').getAttribute('d')"
     first = caption.inner_text()
-    assert "the largest distance" in first and len(page.evaluate(path)) > 50
+    assert len(page.evaluate(path)) > 50
     steps.locator("[data-by='1']").click()
     second = caption.inner_text()
-    assert second != first and int(slider.input_value()) == int(re.search(r"slice (\d+) of", second)[1]) - 1
+    assert second != first and int(slider.input_value()) == int(re.search(r"(\d+) of", second)[1]) - 1
     slider.focus()
     page.keyboard.press("ArrowLeft")
     assert caption.inner_text() == first
     page.keyboard.press("Home")
-    assert "slice 1 of" in caption.inner_text() and "no reference in this slice" in caption.inner_text()
+    assert re.search(r"\b1 of .*reference", caption.inner_text(), re.S)
     page.locator("[data-place]").nth(0).click()
     place = json.loads(page.locator("#step0-data").inner_text())["marks"][1]
-    assert place["rank"] == 1 and f"slice {place['slice'] + 1} of" in caption.inner_text()
+    assert place["rank"] == 1 and f" {place['slice'] + 1} of " in caption.inner_text()
     ring = steps.locator(".mark circle").last
     assert [float(ring.get_attribute(name)) for name in ("cx", "cy")] == [place["x"], place["y"]]
     steps.locator("[data-worst]").click()
@@ -180,7 +180,7 @@ def testASignedCopyHoldsWhatWasEntered(page, browser, tmp_path):
     assert values[:2] == ['Dr. "Jürgen" <Müller>', "2024-05-06"] and values[2].endswith("<script>alert(1)</script>")
     assert copy.locator("[name=decision]:checked").input_value() == "Accepted with changes"
     assert not copy.locator("#reviewer").is_editable() and copy.locator("#save").is_hidden()
-    assert copy.locator(".signed").inner_text().startswith("Saved as a signed copy on 20") and not problems
+    assert re.search(r" 20\d\d-", copy.locator(".signed").inner_text()) and not problems
     assert copy.locator(".map canvas").count() >= 1
     copy.close()
 
