@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import math
 import os
@@ -18,11 +19,17 @@ from commandruns import everything, metrics, refusal
 from commandruns import run as run
 from hostile import Measured, images, meshes, segmentations, tables
 from hostile.builders import REFERENCE, SHIFTED, save
+from sayings import says
 
 from SegmentMetricsLib import __main__
 
 # What belongs to the inner life of programs.
 INTERNALS = re.compile(r"0x|\bitk|\bvtk|Traceback|Exception|Errno|np\.|\.cxx|\.hxx|nan mm|array", re.IGNORECASE)
+
+
+def ofAnySystem(text: str) -> str:
+    """Return a text without the reason of the system, and with a short name in place of a long one."""
+    return re.sub("x{99,}", "x", text).replace(os.strerror(errno.ENAMETOOLONG), "")
 
 
 @pytest.fixture
@@ -40,7 +47,7 @@ def requireValues(pair: dict, expected: Measured) -> None:
         else:
             near = 0.01 if key == "HD" else 1e-6
             assert measurement["status"] == "ok" and math.isclose(measurement["value"], value, abs_tol=near), key
-    assert expected.finding in " ".join(f"{finding['kind']} {finding['text']}" for finding in pair["findings"])
+    expected.requireFinding(pair["findings"])
 
 
 # Windows allows no such names.
@@ -57,11 +64,12 @@ def testWhatGoesIn(run, inputs, row):
         pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
     against = save(REFERENCE, inputs / "reference.nrrd") if row.against == "mask" else row.against(inputs)
     given = row.make(inputs)
-    if isinstance(row.outcome, str):
+    if not isinstance(row.outcome, Measured):
         Path("out").mkdir()
-        for pair in ((against, given), (given, against)):
-            said = refusal(run, "compare", *pair, *row.options)
-            assert row.outcome in said
+        pairs = (against, given), (given, against)
+        for said in dict.fromkeys(refusal(run, "compare", *pair, *row.options) for pair in pairs):
+            assert (row.file or str(given)) in said
+            says(ofAnySystem(said), *row.outcome)
             assert not INTERNALS.search(re.sub(r"\S*/\S*", "", said).replace(".vtp", "")), said
         return
     before = everything()
@@ -77,13 +85,14 @@ def testWhatGoesIn(run, inputs, row):
 
 @pytest.mark.parametrize("kind", tables.CASES)
 def testListsOfCases(run, inputs, kind):
-    content, expected, says = tables.CASES[kind]
+    content, expected, *names = tables.CASES[kind]
     save(REFERENCE, inputs / "ref.nrrd"), save(SHIFTED, inputs / "odd.nrrd")
     path = inputs / "cases.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     status, _, err = run("batch", path, "--metrics", "overlap", "--report", "--workers", 1, "-o", "out")
-    assert status == expected and says in err and "Traceback" not in err
-    assert err.count("\n") == (expected > 0)
+    assert (status, err.count("\n")) == (expected, expected > 0)
+    if err:
+        says(ofAnySystem(err), "cases.csv" if "x.nrrd" not in names else "", *names)
     if expected < 2:
         assert '"DSC"' in Path("out/summary.json").read_text("utf-8")
         # one about a case, and one about all
@@ -145,17 +154,16 @@ def testNothingInAReportRuns(browser, run):
 # Places
 
 
-NO_FOLDER, NO_RESULTS = "this is not a folder, so results cannot be written into it.", "results cannot be written into"
-# Where results are to go, and what is said about it.
+# Where results are to go, and what is named as it is refused.
 OUTPUTS = {
-    "a file": ("file", f"file: {NO_FOLDER}"),
-    "a folder below a file": ("file/deep/out", f"file: {NO_FOLDER}"),
-    "a link to nothing": ("link", f"link: {NO_FOLDER}"),
-    "a folder where a file must be": ("inTheWay", "metrics.json: this is a folder"),
-    "a read-only folder": ("archive", f"archive: {NO_RESULTS} this folder"),
-    "a name that is no Unicode": ("o\udcff", "not valid Unicode; choose another one."),
-    "a name of 300 letters": ("x" * 300, "this name is too long for a folder."),
-    "the name of a file": ("results.csv", "is that a file?"),
+    "a file": ("file", "file: "),
+    "a folder below a file": ("file/deep/out", "file: "),
+    "a link to nothing": ("link", "link: "),
+    "a folder where a file must be": ("inTheWay", "metrics.json: "),
+    "a read-only folder": ("archive", "archive: "),
+    "a name that is no Unicode": ("o\udcff", r"o\udcff: "),
+    "a name of 300 letters": ("x" * 300, f"{'x' * 300}: "),
+    "the name of a file": ("results.csv", "results.csv: "),
     "a folder of the system": ("/proc/results", "/proc/results: "),
 }
 
@@ -167,7 +175,7 @@ def arguments(inputs):
 
 @pytest.mark.parametrize("kind", OUTPUTS)
 def testWhereResultsCannotGo(run, arguments, kind):
-    output, says = OUTPUTS[kind]
+    output, name = OUTPUTS[kind]
     if output == "link" and os.name == "nt":
         pytest.skip("only administrators make links on Windows")
     Path("file").write_text("mine")
@@ -184,8 +192,11 @@ def testWhereResultsCannotGo(run, arguments, kind):
     others = (["demo", "-o"], ["batch", "cases.csv", "-o"])
     for given in (arguments, *(others if output != "inTheWay" else ())):
         status, out, err = run(*given, output)
-        assert (status, out) == (2, "") and says in err and err.count("\n") == 1
+        assert (status, out) == (2, "") and name in err and err.count("\n") == 1
         assert everything(but="") == before
+        # what is said about a folder of the system depends on the user
+        if not output.startswith("/proc"):
+            says(ofAnySystem(err))
 
 
 def keepsAnEarlierRun() -> dict:
@@ -213,7 +224,8 @@ def testFullDisks(run, arguments, size, earlier):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert status == 2 and everything(but="") == before and said.getvalue().count("\n") == 1
-    assert said.getvalue().startswith("segment-metrics: out: the results cannot be written into this folder (")
+    # which file it is, and with which reason, depends on its length
+    says(said.getvalue().partition(" (")[0], "segment-metrics: out: ")
 
 
 DISK_FULL, STOPPED = OSError(28, "No space left on device"), KeyboardInterrupt()
@@ -251,5 +263,5 @@ def testADiskThatTakesNoMoreFromACertainFileOn(run, arguments, monkeypatch, call
     if error is STOPPED:
         assert status == 130
     else:
-        said = f"out: the results cannot be written into this folder ({error.strerror})."
-        assert (status, err) == (2, f"segment-metrics: {said}\n")
+        assert (status, err.count("\n")) == (2, 1)
+        says(err, "segment-metrics: out: ", error.strerror)

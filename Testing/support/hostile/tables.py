@@ -5,70 +5,74 @@ from __future__ import annotations
 from . import Measured, Row
 from .builders import MOVED, SHIFTED, save
 
-NO_SETTINGS = "odd.json: this file holds no settings that SegmentMetrics saved."
 GRID = (
     '{"grid": {"size": [9, 9, 9], "matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "planar": false}}'
 )
-NO_GRID = "The evaluated grid needs a size, a matrix and whether it is planar."
 
-# What the file given as --settings holds.
+# What the file given as --settings holds, and the outcome.
 SETTINGS = {
-    "no text": (bytes(range(256)), "odd.json: the file is not text in UTF-8."),
-    "nothing": ("", NO_SETTINGS),
-    "something else": ('{"a": 1}', NO_SETTINGS),
-    "100,000 lists in each other": ("[" * 100_000, NO_SETTINGS),
-    "a number of 5000 digits": ('{"settings": {"tolerances": [1%s]}}' % ("0" * 5000), NO_SETTINGS),
-    "a setting that there is not": ('{"settings": {"__class__": "os.system"}}', NO_SETTINGS),
-    "the name of a module": ('{"settings": {"convention": "__import__"}}', "There is no convention '__import__'"),
-    "NaN": ('{"settings": {"tolerances": [NaN]}}', "The tolerance must be a finite number, not nan."),
-    "true for a number": ('{"settings": {"tolerances": true}}', "The tolerance must be a number, not True."),
+    "no text": (bytes(range(256)),),
+    "nothing": ("",),
+    "something else": ('{"a": 1}',),
+    "100,000 lists in each other": ("[" * 100_000,),
+    "a number of 5000 digits": ('{"settings": {"tolerances": [1%s]}}' % ("0" * 5000),),
+    "a setting that there is not": ('{"settings": {"__class__": "os.system"}}',),
+    "the name of a module": ('{"settings": {"convention": "__import__"}}', ("'__import__'",)),
+    "NaN": ('{"settings": {"tolerances": [NaN]}}', ("nan",)),
+    "true for a number": ('{"settings": {"tolerances": true}}', ("True",)),
     "10,000 tolerances": (
         f'{{"settings": {{"tolerances": {[n / 100 for n in range(1, 10_001)]}}}}}',
-        "There can be at most 100 values of the tolerance, not 10000.",
+        ("10000",),
     ),
-    "a grid of half voxels": (f'{{"settings": {GRID.replace("[9, 9, 9]", "[8.5, 9, 9]")}}}', NO_GRID),
-    "a grid in perspective": (f'{{"settings": {GRID.replace("0, 0, 0, 1]", "9, 9, 9, 0]")}}}', NO_GRID),
-    "a grid that says yes in words": (f'{{"settings": {GRID.replace("false", chr(34) + "false" + chr(34))}}}', NO_GRID),
+    "a grid of half voxels": (f'{{"settings": {GRID.replace("[9, 9, 9]", "[8.5, 9, 9]")}}}', ("grid",)),
+    "a grid in perspective": (f'{{"settings": {GRID.replace("0, 0, 0, 1]", "9, 9, 9, 0]")}}}', ("grid",)),
+    "a grid that says yes in words": (
+        f'{{"settings": {GRID.replace("false", chr(34) + "false" + chr(34))}}}',
+        ("grid",),
+    ),
     "a mark of its encoding": ('\ufeff{"settings": {"tolerances": [1]}}', Measured(MOVED)),
 }
 
 RULE = "Structure,Measurement,Relation,Pass\n"
-# What the file given as --protocol holds.
+# What the file given as --protocol holds, and the outcome.
 PROTOCOLS = {
-    "no text": (bytes(range(128, 256)), "the file is not text in UTF-8"),
-    "zeros": (bytes(100), "the file holds zero bytes, so it is not text."),
-    "nothing": ("", "the file is empty; its first line must be Structure,Measurement,Relation,Pass"),
-    "a web page": ("<html><body>Please log in</body></html>", "there is no column '<html><body>Please log in"),
-    "a quotation without end": (f'{RULE}"Liver,DSC,>=,0.9\n', "the quotation marks are wrong"),
-    "a cell of 200,000 letters": (f"{RULE}{'x' * 200_000},DSC,>=,0.9\n", "a cell is too long"),
-    "more cells than columns": (f"{RULE}Liver,DSC,>=,0.9,1,2\n", "there are 6 cells, but the heading has 4"),
-    "a limit that is no number": (f"{RULE}Liver,DSC,>=,nan\n", "line 2, column Pass: it must be a finite"),
-    "a limit that cannot be": (f"{RULE}Liver,DSC,>=,90\n", "DSC lies between 0 and 1 (as a fraction), not 90."),
-    "code for a measurement": (f"{RULE}Liver,__import__('os').getcwd(),>=,1\n", "there is no measurement"),
+    "no text": (bytes(range(128, 256)),),
+    "zeros": (bytes(100),),
+    "nothing": ("", ("Structure,Measurement,Relation,Pass",)),
+    "a web page": ("<html><body>Please log in</body></html>", ("'<html><body>Please log in</body></html>'",)),
+    "a quotation without end": (f'{RULE}"Liver,DSC,>=,0.9\n', ("2",)),
+    "a cell of 200,000 letters": (f"{RULE}{'x' * 200_000},DSC,>=,0.9\n", ("2",)),
+    "more cells than columns": (f"{RULE}Liver,DSC,>=,0.9,1,2\n", ("2", "6", "4")),
+    "a limit that is no number": (f"{RULE}Liver,DSC,>=,nan\n", ("2", "Pass", "nan")),
+    "a limit that cannot be": (f"{RULE}Liver,DSC,>=,90\n", ("2", "Pass", "DSC", "90")),
+    "code for a measurement": (
+        f"{RULE}Liver,__import__('os').getcwd(),>=,1\n",
+        ("2", "Measurement", "__import__('os').getcwd()"),
+    ),
     "10,000 stars for a name": (f"{RULE}{'*' * 10_000}x,DSC,>=,0.5\n", Measured(MOVED)),
 }
 
 HEADING = "case,reference,test\n"
-# What the list of cases holds, the exit status, and words of what is said.
+# What the list of cases holds, the exit status, and what is told beside its name, or of a structure's file.
 CASES = {
-    "no text": (bytes(range(128, 256)), 2, "the file is not text in UTF-8; save it as CSV UTF-8."),
-    "UTF-16": (f"{HEADING}a,ref.nrrd,odd.nrrd".encode("utf-16"), 2, "the file is not text in UTF-8"),
-    "zeros": (bytes(100), 2, "the file holds zero bytes, so it is not text."),
-    "nothing": ("", 2, "the file is empty; its first line must be case,reference,test"),
-    "a heading": (HEADING, 2, "there are no cases."),
-    "no column test": ("case,reference\na,b\n", 2, "line 1: the column test is missing"),
-    "a column twice": ("case,case,reference,test\n", 2, "column 2: the column case is there twice."),
-    "more cells than columns": (f"{HEADING}a,b,c,d\n", 2, "there are 4 cells, but the heading has 3 columns."),
-    "a quotation without end": (f'{HEADING}"a,ref.nrrd,odd.nrrd\n', 2, "line 2: the quotation marks are wrong"),
-    "a cell of 200,000 letters": (f"{HEADING}{'x' * 200_000},ref.nrrd,odd.nrrd\n", 2, "a cell is too long"),
-    "a case twice": (f"{HEADING}a,ref.nrrd,odd.nrrd\na,ref.nrrd,odd.nrrd\n", 1, "this case is already listed"),
-    "no reference": (f"{HEADING}a,,odd.nrrd\n", 2, "line 2, column reference: it is empty."),
-    "an address": (f"{HEADING}a,http://localhost:1/x.nrrd,odd.nrrd\n", 2, "x.nrrd: "),
-    "a path of 5000 letters": (f"{HEADING}a,{'x' * 5000}.nrrd,odd.nrrd\n", 2, "x.nrrd: "),
-    "a path that leads out": (f"{HEADING}../../a,ref.nrrd,odd.nrrd\n", 0, ""),
-    "a formula": (f"{HEADING}=1+1,ref.nrrd,odd.nrrd\n", 0, ""),
-    "a case of two lines": (f'{HEADING}"a\nb",ref.nrrd,odd.nrrd\n', 0, ""),
-    "old line ends": (f"{HEADING}a,ref.nrrd,odd.nrrd\n".replace("\n", "\r"), 0, ""),
+    "no text": (bytes(range(128, 256)), 2),
+    "UTF-16": (f"{HEADING}a,ref.nrrd,odd.nrrd".encode("utf-16"), 2),
+    "zeros": (bytes(100), 2),
+    "nothing": ("", 2, "case,reference,test"),
+    "a heading": (HEADING, 2),
+    "no column test": ("case,reference\na,b\n", 2, "1", "test"),
+    "a column twice": ("case,case,reference,test\n", 2, "1", "2", "case"),
+    "more cells than columns": (f"{HEADING}a,b,c,d\n", 2, "2", "4", "3"),
+    "a quotation without end": (f'{HEADING}"a,ref.nrrd,odd.nrrd\n', 2, "2"),
+    "a cell of 200,000 letters": (f"{HEADING}{'x' * 200_000},ref.nrrd,odd.nrrd\n", 2, "2"),
+    "a case twice": (f"{HEADING}a,ref.nrrd,odd.nrrd\na,ref.nrrd,odd.nrrd\n", 1, "a: ", "3", "2"),
+    "no reference": (f"{HEADING}a,,odd.nrrd\n", 2, "a: ", "2", "reference"),
+    "an address": (f"{HEADING}a,http://localhost:1/x.nrrd,odd.nrrd\n", 2, "a: ", "x.nrrd"),
+    "a path of 5000 letters": (f"{HEADING}a,{'x' * 5000}.nrrd,odd.nrrd\n", 2, "a: ", "x.nrrd"),
+    "a path that leads out": (f"{HEADING}../../a,ref.nrrd,odd.nrrd\n", 0),
+    "a formula": (f"{HEADING}=1+1,ref.nrrd,odd.nrrd\n", 0),
+    "a case of two lines": (f'{HEADING}"a\nb",ref.nrrd,odd.nrrd\n', 0),
+    "old line ends": (f"{HEADING}a,ref.nrrd,odd.nrrd\n".replace("\n", "\r"), 0),
 }
 
 LONG = "x" * 300
@@ -108,15 +112,16 @@ NAMES = {
 }
 
 
-def withFile(name: str, option: str, content: bytes | str, outcome) -> Row:
+def withFile(name: str, option: str, content: bytes | str, outcome=()) -> Row:
     """Return the row of a file that is given by an option beside two good images."""
 
+    file = "odd.json" if option == "--settings" else "odd.csv"
+
     def make(folder):
-        path = folder / ("odd.json" if option == "--settings" else "odd.csv")
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
         return save(SHIFTED, folder / "odd.nrrd")
 
-    return Row(name, make, outcome, options=(option, "in/odd.json" if option == "--settings" else "in/odd.csv"))
+    return Row(name, make, outcome, options=(option, f"in/{file}"), file=file)
 
 
 ROWS = [
