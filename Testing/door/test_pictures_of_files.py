@@ -10,6 +10,7 @@ import shapes
 import SimpleITK
 from commandruns import command
 from imagefiles import save
+from sayings import refused, says
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
@@ -162,8 +163,8 @@ def testCommandsDrawWithoutSlicerAndWithoutADriver(tmp_path):
     done = command("compare", first, second, "--metrics", "HD", "-o", tmp_path / "out", env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert read(next((tmp_path / "out").glob("overlay_*.png"))).shape == (700, 1200, 3)
-    refused = command("compare", first, second, "--surface", "displayed", env=environment)
-    assert refused.returncode == 2 and "slicer-core" in refused.stderr and refused.stderr.count("\n") == 1
+    done = command("compare", first, second, "--surface", "displayed", env=environment)
+    assert done.returncode == 2 and says(done.stderr, "slicer-core").count("\n") == 1
 
 
 def testWhereObserversDifferIsDrawn(tmp_path):
@@ -175,14 +176,14 @@ def testWhereObserversDifferIsDrawn(tmp_path):
 
 
 def testWrongArguments(comparison, tmp_path):
-    with pytest.raises(ValueError, match="640 x 400"):
+    with refused("640 x 400"):
         comparison.picture(tmp_path / "picture.png", size=(600, 400))
-    with pytest.raises(ValueError, match="kind"):
+    with refused("kind", "'hot'"):
         comparison.picture(tmp_path / "picture.png", kind="hot")
-    with pytest.raises(ValueError, match="hazard"):
+    with refused("hazard"):
         compare(shapes.ball(8), shapes.ball(9)).picture(tmp_path / "picture.png", kind="hazard")
     with pytest.raises(OSError, match="nowhere"):
         comparison.picture(tmp_path / "nowhere" / "picture.png")
-    with pytest.raises(ValueError, match="test"):
+    with refused("test"):
         compare(shapes.ball(8), shapes.ball(8) * 0).picture(tmp_path / "picture.png")
     assert not list(tmp_path.iterdir())
