@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -37,10 +38,10 @@ def asCriticals(
     requireKind(given, Mapping, "The critical structures", "a mapping of names to structures")
     for name in given:
         requireKind(name, str, "The name of a critical structure", "a text")
-    return {
-        name: asStructure(one, f"critical structure {name}", None, settings, False, name, toImage)
-        for name, one in given.items()
-    }
+    which = {name: f"critical structure {name}" for name in given}
+    found = {name: asStructure(one, which[name], None, settings, False, name, toImage) for name, one in given.items()}
+    # images and surfaces are named by what messages call them
+    return {name: replace(one, name=name) if one.name == which[name] else one for name, one in found.items()}
 
 
 def asStructure(

@@ -13,6 +13,7 @@ import pytest
 import shapes
 import SimpleITK
 from batchruns import rowsOf
+from sayings import says
 from scipy.stats import binomtest
 
 
@@ -52,8 +53,8 @@ def testLesionsOfAllCases(study):
         interval = binomtest(int(row["Found"]), int(row["Lesions"])).proportion_ci(method="wilson")
         assert (float(row["Low"]), float(row["High"])) == pytest.approx((interval.low, interval.high))
     picture = xml.parse("out/lesions_by_size.svg").getroot()
-    texts = [one.text for one in picture.iter() if one.tag.endswith("text")]
-    assert any("nnÜNet (5 lesions)" in text for text in texts)
+    (text,) = (one.text for one in picture.iter() if one.tag.endswith("text") and "nnÜNet" in one.text)
+    says(text, "nnÜNet", "5")
     tables = json.loads(Path("out/schema.json").read_text("utf-8"))["tables"]
     for name in ("lesions.csv", "lesions_by_size.csv"):
         assert [column["name"] for column in tables[name]["columns"]] == list(rowsOf(f"out/{name}")[0])

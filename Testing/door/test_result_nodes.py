@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 import shapes
+from sayings import refused, says
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData
@@ -216,7 +217,7 @@ def testAutomaticRangeIsTheSameForBothSides(scene, comparison):
 )
 def testWrongChoices(scene, comparison, arguments):
     count = scene.GetNumberOfNodes()
-    with pytest.raises(ValueError, match="distance map"):
+    with refused(*arguments, *arguments.values()):
         mrml.showDistanceMap(comparison, **arguments)
     assert scene.GetNumberOfNodes() == count
 
@@ -241,15 +242,16 @@ def testMarkersAreNumberedLockedAndColored(scene, bumps):
         assert node.GetNthControlPointPosition(index) == pytest.approx(RAS * place.position)
         assert node.GetNthControlPointLocked(index)
         assert node.GetNthControlPointSelected(index) == (place.value > 0)
-    assert node.GetNthControlPointDescription(0) == f"{over.value:.1f} mm over-contoured, left"
-    assert node.GetNthControlPointDescription(1) == f"{-under.value:.1f} mm under-contoured, superior"
+    says(node.GetNthControlPointDescription(0), f"{over.value:.1f} mm")
+    says(node.GetNthControlPointDescription(1), f"{-under.value:.1f} mm")
     display = node.GetDisplayNode()
     assert np.argmax(display.GetSelectedColor()) == 0 and np.argmax(display.GetColor()) == 2  # red and blue
     assert display.GetVisibility() and display.GetPointLabelsVisibility()
     mrml.showMarkers(bumps, places=())
     assert node.GetNumberOfControlPoints() == 0 and not display.GetVisibility()
     mrml.showMarkers(bumps, signed=False)
-    assert display.GetVisibility() and node.GetNthControlPointDescription(0).endswith("mm apart, left")
+    assert display.GetVisibility()
+    says(node.GetNthControlPointDescription(0), f"{over.value:.1f} mm")
 
 
 def testPlacingMarkupsGoesOnAsBefore(scene, bumps):
@@ -279,7 +281,7 @@ def testPairsAreKnownByTheirFilesOrSegments(scene, comparison):
 
     hierarchy, third, old = hierarchyOf(scene), mapOf(one), folderOf(first)
     assert mapOf(other) is not third and mapOf(one, "Liver, renamed") is third
-    assert hierarchy.GetItemName(folderOf(third)).startswith("Segment Metrics: Liver, renamed")
+    assert "Liver, renamed" in hierarchy.GetItemName(folderOf(third))
     spleen = compare(ball(name="Spleen"), ball(18, name="Spleen"), BOUNDARY)
     assert mrml.showDistanceMap(spleen, modelNode=first) is first
     assert "Spleen" in hierarchy.GetItemName(folderOf(first)) and hierarchy.GetItemName(old) == ""
@@ -344,7 +346,7 @@ def testANextRunReplacesAndRemovingLeavesNothing(scene, pair, result):
         assert one.GetSaveWithScene()
         if not one.IsA("vtkMRMLDisplayNode") and not one.IsA("vtkMRMLColorNode"):
             assert folderOf(one) == folder != 0
-    assert hierarchy.GetItemName(folder).startswith("Segment Metrics: ")
+    assert {"reference", "test"} <= set(hierarchy.GetItemName(folder).split())
     mrml.removeResults(pair)
     assert identifiers(scene) == before and hierarchy.GetItemName(folder) == "" and colorNodes(scene) == []
     given = scene.AddNewNodeByClass(node.GetClassName())

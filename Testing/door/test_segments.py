@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from sayings import refused, says
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Settings, compare, readStructures, samples
@@ -54,56 +55,54 @@ def testSegmentsAreFoundInAnySpelling(scene):
     (one,) = mrml.compareSegmentations(node, node, choices={"spinal cord": None}, settings=hazard)
     assert one.reference.name == "Parotid_L"
     assert not mrml.proposePairs(node, node, choices={"spinal cord": None})
-    for given, message in (
-        ("Parotid_LL", r"has no segment 'Parotid_LL'; it has Parotid_L, SpinalCord.* Parotid_L\?$"),
-        ("Parotid_R", r"has no segment 'Parotid_R'; it has Parotid_L, SpinalCord.* Parotid_L\?$"),
-        (5, r"A segment must be its name or ID, not int\.$"),
-    ):
-        with pytest.raises(ValueError, match=message):
+    for given in ("Parotid_LL", "Parotid_R"):
+        with refused(f"'{given}'", "Parotid_L, SpinalCord"):
             mrml.compareSegments(node, given, node, "Parotid_L")
-    with pytest.raises(ValueError, match="has no segment 'left parotid'"):
+    with refused("int"):
+        mrml.compareSegments(node, 5, node, "Parotid_L")
+    with refused("'left parotid'"):
         mrml.compareSegments(node, "left parotid", node, "Parotid_L", by="ID")
     node = segmentationOf(scene, Parotid_L=box, **{"Left Parotid": box})
     assert mrml.compareSegments(node, "Left Parotid", node, "Parotid_L", DSC).reference.name == "Left Parotid"
-    with pytest.raises(ValueError, match="2 segments that 'parotid l' could mean: Parotid_L, Left Parotid; use the"):
+    with refused("'parotid l'", "Parotid_L, Left Parotid"):
         mrml.compareSegments(node, "parotid l", node, "Parotid_L", DSC)
 
 
 def testWrongKindsOfArgumentsAreRefusedInASentence(scene):
     box = shapes.box((4, 4, 4), (9, 9, 9))
     node = segmentationOf(scene, Liver=box)
-    table = scene.AddNewNodeByClass("vtkMRMLTableNode")
+    table = scene.AddNewNodeByClass("vtkMRMLTableNode", "Limits")
     comparison = compare(box, box, Settings(families=("boundary", "slices")))
-    for call, message in (
-        (lambda: mrml.compareSegments(node, "Liver", node, "Liver", {"tolerances": 3}), "must be Settings, not dict"),
-        (lambda: mrml.compareSegments(node, "Liver", node, "Liver", run=5), "that runs the calculation must be a"),
-        (lambda: mrml.compareSegmentations(node, table), "is not a segmentation"),
-        (lambda: mrml.compareSegmentations(node, node, protocol=5), "The protocol must be a Protocol"),
-        (lambda: mrml.compareSegmentations(node, node, choices=["Liver"]), "The chosen pairs must be a mapping"),
-        (lambda: mrml.compareSegments("Liver", "Liver", node, "Liver"), "A segmentation must be given as its node"),
-        (lambda: mrml.proposePairs(node, node, surface="smooth"), "The surface must be one of unsmoothed, displayed"),
-        (lambda: mrml.showTable("HD95"), "A comparison is needed here, not str"),
-        (lambda: mrml.showTable([comparison]), "One comparison is needed here, not several: showComparisonsTable"),
-        (lambda: mrml.showTable(comparison, tableNode=node), "must be a vtkMRMLTableNode, not vtkMRMLSeg"),
-        (lambda: mrml.showTable(comparison, scene="scene"), "The scene must be a vtkMRMLScene, not str"),
-        (lambda: mrml.showComparisonsTable(comparison), "The input must be several comparisons"),
-        (lambda: mrml.showDistanceMap(comparison, range="wide"), "The range of a distance map must be a number"),
-        (lambda: mrml.showHistogram(comparison, tolerance="2 mm"), "The tolerance must be a number, not str"),
-        (lambda: mrml.showCumulative(5), "The input must be one comparison or several"),
-        (lambda: mrml.showMarkers(comparison, places=5), "The places must be Places"),
-        (lambda: mrml.showMarkers(comparison, places=[(1, 2, 3)]), "Each of the places must be a Place, not tuple"),
-        (lambda: mrml.showHistogram(comparison.record()), "There is no histogram of a record, which holds the numbers"),
-        (lambda: mrml.showDistanceMap(comparison.record()), "There is no distance map of a record"),
-        (lambda: mrml.showConventionsTable(comparison, conventions=["MedPy"]), "must be the result of comparison.conv"),
-        (lambda: mrml.jumpTo("liver"), "The position must be three numbers, not 'liver'"),
-        (lambda: mrml.jumpToSlice("rows", 1), "A plot series or a table of slices is needed, not str"),
-        (lambda: mrml.jumpToSlice(mrml.showSlices(comparison).GetNthPlotSeriesNode(0), "first"), "no slice 'first'"),
-        (lambda: mrml.gridOf("CT"), "The evaluated grid must be that of a volume"),
-        (lambda: mrml.protocolFromTable("limits.csv"), "There is no table with a protocol"),
-        (lambda: mrml.tableFromProtocol("limits.csv"), "The protocol must be a Protocol"),
-        (lambda: mrml.recallConventions("table"), "A table node with the results of other tools is needed, not str"),
+    for call, *names in (
+        (lambda: mrml.compareSegments(node, "Liver", node, "Liver", {"tolerances": 3}), "Settings", "dict"),
+        (lambda: mrml.compareSegments(node, "Liver", node, "Liver", run=5), "int"),
+        (lambda: mrml.compareSegmentations(node, table), "Limits"),
+        (lambda: mrml.compareSegmentations(node, node, protocol=5), "Protocol", "int"),
+        (lambda: mrml.compareSegmentations(node, node, choices=["Liver"]), "list"),
+        (lambda: mrml.compareSegments("Liver", "Liver", node, "Liver"),),
+        (lambda: mrml.proposePairs(node, node, surface="smooth"), "unsmoothed, displayed", "'smooth'"),
+        (lambda: mrml.showTable("HD95"), "str"),
+        (lambda: mrml.showTable([comparison]), "showComparisonsTable"),
+        (lambda: mrml.showTable(comparison, tableNode=node), "vtkMRMLTableNode", "vtkMRMLSegmentationNode"),
+        (lambda: mrml.showTable(comparison, scene="scene"), "vtkMRMLScene", "str"),
+        (lambda: mrml.showComparisonsTable(comparison), "Comparison"),
+        (lambda: mrml.showDistanceMap(comparison, range="wide"), "range", "str"),
+        (lambda: mrml.showHistogram(comparison, tolerance="2 mm"), "tolerance", "str"),
+        (lambda: mrml.showCumulative(5), "int"),
+        (lambda: mrml.showMarkers(comparison, places=5), "Places", "int"),
+        (lambda: mrml.showMarkers(comparison, places=[(1, 2, 3)]), "Place", "tuple"),
+        (lambda: mrml.showHistogram(comparison.record()),),
+        (lambda: mrml.showDistanceMap(comparison.record()),),
+        (lambda: mrml.showConventionsTable(comparison, conventions=["MedPy"]), "comparison.conventions()", "list"),
+        (lambda: mrml.jumpTo("liver"), "'liver'"),
+        (lambda: mrml.jumpToSlice("rows", 1), "str"),
+        (lambda: mrml.jumpToSlice(mrml.showSlices(comparison).GetNthPlotSeriesNode(0), "first"), "'first'", "6"),
+        (lambda: mrml.gridOf("CT"),),
+        (lambda: mrml.protocolFromTable("limits.csv"),),
+        (lambda: mrml.tableFromProtocol("limits.csv"), "readProtocol()", "str"),
+        (lambda: mrml.recallConventions("table"), "str"),
     ):
-        with pytest.raises(ValueError, match=message) as told:
+        with refused(*names) as told:
             call()
         assert "\n" not in str(told.value)
 
@@ -118,12 +117,12 @@ def testCriticalStructuresAreSegmentsOfTheReference(scene):
     ):
         assert [(s.name, s.segmentID) for s in found.criticals] == [(left, right)] and found["STAR"].status == "ok"
     node.GetSegmentation().GetSegment(left).SetName(left)
-    with pytest.raises(ValueError, match=r"2 segments named .* give them different names"):
+    with refused(f"'{left}'"):
         mrml.compareSegments(node, "Organ", other, "Organ", settings)
-    with pytest.raises(ValueError, match="no segment"):
+    with refused(f"'{right}'"):
         mrml.compareSegments(node, "Organ", other, "Organ", Settings(families="hazard", critical=right))
     missing = mrml.compareSegments(node, "Organ", other, "Organ", Settings(families="hazard"))
-    assert missing["SIS"].reason == "no critical structure is given"
+    says(missing["SIS"].reason)
 
 
 def exchangedNames(scene):
@@ -141,7 +140,7 @@ def exchangedNames(scene):
 def testANameThatIsTheIDOfAnotherSegment(scene):
     """It means neither by itself, and what says which is meant gets that one."""
     node, _, left, right = exchangedNames(scene)
-    with pytest.raises(ValueError, match="by='name' or by='ID'"):
+    with refused(f"'{left}'", "by='name'", "by='ID'"):
         mrml.compareSegments(node, "Organ", node, left)
     assert mrml.compareSegments(node, left, node, right, DSC, by="name").reference.segmentID == right
     assert mrml.compareSegments(node, left, node, right, DSC, by="ID").reference.segmentID == left
@@ -149,7 +148,7 @@ def testANameThatIsTheIDOfAnotherSegment(scene):
     node.GetSegmentation().GetSegment(right).SetName(right)
     node.GetSegmentation().GetSegment(left).SetName(left)
     assert structureOf(node, left).segmentID == left
-    with pytest.raises(ValueError, match="not 'number'"):
+    with refused("'by'", "'number'"):
         structureOf(node, left, by="number")
 
 
@@ -252,20 +251,21 @@ def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
     assert len(stopped) == 2 and stopped.wasStopped and not comparisons.wasStopped
     measured = [c.reference.name for c in stopped]
     assert list(stopped.failures) == [c.reference.name for c in comparisons if c.reference.name not in measured]
-    assert stopped.remarks[1] == f"Stopped: 2 of {len(comparisons)} structures measured."
+    says(stopped.remarks[1], f"2 of {len(comparisons)}")
     assert not mrml.compareSegmentations(*nodes, few, progress=lambda number, count, name: number < 2)
 
 
 def testImageEdgesAreThoseOfTheReferenceImage(scene):
     node = segmentationOf(scene, Box=shapes.box((0, 5, 5), (9, 9, 9)))
     # the segment's own labelmap is cropped to it, so its edges say nothing
-    assert not any("edge" in finding for finding in mrml.compareSegments(node, "Box", node, "Box", DSC).findings)
+    assert mrml.compareSegments(node, "Box", node, "Box", DSC).findings == ()
     whole = slicer.vtkOrientedImageData()
     whole.SetExtent(0, 23, 0, 23, 0, 23)
     whole.SetDirections(-1, 0, 0, 0, -1, 0, 0, 0, 1)
     setGeometry(node, whole)
     comparison = mrml.compareSegments(node, "Box", node, "Box", DSC)
-    assert any("Both contours touch the image edge" in finding for finding in comparison.findings)
+    (finding,) = comparison.findings
+    says(finding)
     assert comparison.grid["size"] == [24, 24, 24]
 
 
@@ -275,16 +275,16 @@ def testASegmentationWithoutSegments(scene, images):
     result = mrml.compareSegmentations(node, nothing, DSC)
     assert not result and [s.name for s in result.unmatchedReference] == ["Organ"]
     assert [("Draft" in one, "Organ" in one) for one in result.remarks] == [(True, False), (False, True)]
-    assert "Draft has no segments." in repr(result)
+    assert says(result.remarks[0], "Draft") in repr(result)
     assert mrml.compareSegmentations(node, node, DSC).remarks == []
 
 
 def testAnEvaluatedGridOfAVolumeNode(scene, images):
     nodes = [segmentationOf(scene, Organ=image) for image in images]
     volume = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "CT")
-    with pytest.raises(ValueError, match="CT has no voxels"):
+    with refused("CT"):
         mrml.gridOf(volume)
-    with pytest.raises(ValueError, match="must be that of a volume"):
+    with refused():
         mrml.gridOf(nodes[0])
     grid = structureOf(nodes[0], "Organ").mask.grid.resize((-10, -9, -8), (40, 39, 38))
     volume = volumeNode(scene, np.zeros(grid.size[::-1], np.uint8), np.diag([-1, -1, 1, 1]) @ grid.matrix)
@@ -350,7 +350,8 @@ def testFractionalSegmentsThatAreMovedBentOrWrong(scene):
     for first, second in ((moved.memberships, still.memberships), (moved.mask, still.mask)):
         assert first.corners() - second.corners() == pytest.approx(np.tile([-5, 0, 0], (8, 1)))
     wrong = fractionalSegment(scene, 1.5 * ramp())
-    with pytest.raises(ValueError, match="Organ: the fractional label map has values beyond its range from 0 to 1"):
+    wrong.SetName("Wrong")
+    with refused("Organ of Wrong", "0", "1"):
         structureOf(wrong, "Organ")
 
 
@@ -367,9 +368,9 @@ def testPairsBeforeAnythingIsMeasured(scene):
     assert mrml.proposePairs(reference, test, choices={"Druse": None}) == []
     accepted = mrml.compareSegmentations(reference, test, DSC, choices={"Druse": "Gland"})
     assert len(accepted) == 3 and accepted.proposals == ()
-    with pytest.raises(ValueError, match="no structure named 'Nothing'"):
+    with refused("'Nothing'", "left parotid, Gland, Brain"):
         mrml.pairSegments(reference, test, choices={"Druse": "Nothing"})
-    with pytest.raises(ValueError, match="There is no segmentation"):
+    with refused():
         mrml.pairSegments(reference, None)
 
 

@@ -8,6 +8,8 @@ import math
 import numpy as np
 import pytest
 import shapes
+from findingwork import ofKind
+from sayings import says
 from scipy.ndimage import label
 from scipy.spatial import cKDTree
 from skimage.morphology import skeletonize
@@ -17,7 +19,6 @@ from SegmentMetricsLib import Comparison, Settings, compare
 
 SIZE = 64
 PLACES = np.stack(np.indices((SIZE,) * 3), axis=-1).reshape(-1, 3).astype(float)
-LOSES = "Thinning the voxels loses parts of the center lines"
 
 
 def topologyOf(reference: np.ndarray, test: np.ndarray, spacing=(1.0, 1.0, 1.0)) -> Comparison:
@@ -25,8 +26,9 @@ def topologyOf(reference: np.ndarray, test: np.ndarray, spacing=(1.0, 1.0, 1.0))
     return compare(*images, Settings(metrics="topology"))
 
 
-def findingOf(found: Comparison, start: str = LOSES) -> str:
-    return next((text for text in found.findings if text.startswith(start)), "")
+def remarkOn(found: Comparison, key: str = "clDice") -> str:
+    """Return what is remarked on a measurement: on clDice, what thinning the voxels loses."""
+    return next((text for text in ofKind(found, "remark") if key in text), "")
 
 
 class Tree:
@@ -104,7 +106,7 @@ def testRandomTrees(count):
         further = topologyOf(tree.voxels(0.5), tree.voxels(0.5, cut))
         assert found["Gaps"].value >= 1 and further["Gaps"].value >= 1, seed
         assert [itself[key].value for key in ("clDice", "Gaps", "Spurs")] == [1, 0, 0], seed
-        if findingOf(found):
+        if remarkOn(found):
             lost += 1
             if cut[2] < tree.along[cut[0]][-1]:
                 assert found["GapLength"].value == pytest.approx(cut[2] - cut[1], abs=3), seed
@@ -138,7 +140,7 @@ class TestEvenWidths:
             thin = [skeletonize(array[0])[None] if isFlat else skeletonize(array) for array in (bar, cut)]
             found = topologyOf(*((bar[0], cut[0]) if isFlat else (bar, cut)))
             assert found["Tsens"].value == pytest.approx((thin[0] & cut).sum() / thin[0].sum())
-            assert found["Tprec"].value == 1 and found["Gaps"].value == 1 and not findingOf(found)
+            assert found["Tprec"].value == 1 and found["Gaps"].value == 1 and not remarkOn(found)
 
     def testMissingBranchByBruteForce(self):
         """On the lattice of twice the resolution, made of the cells, faces, edges and corners one by one."""
@@ -163,16 +165,14 @@ class TestEvenWidths:
         thinA, thinB = skeletonize(tree), skeletonize(pruned)
         shares = (thinB & tree).sum() / thinB.sum(), (thinA & pruned).sum() / thinA.sum()
         alone = 2 * shares[0] * shares[1] / sum(shares)
-        assert f"clDice is {alone:.3f}" in findingOf(found)
+        says(remarkOn(found), f"{alone:.3f}")
 
     def testWhatIsLostIsNamed(self):
         bar = np.zeros((60, 12, 12), bool)
         bar[5:55, 4:8, 4:8] = True
         half = bar.copy()
         half[30:] = False
-        text = findingOf(topologyOf(bar, half))
-        assert "of the reference 4" in text and "of the test 2" in text and "at L 6 P 6 S 30" in text
-        assert "undefined, as nothing is left of the reference and the test" in text and "compact organs" in text
+        says(remarkOn(topologyOf(bar, half)), "reference 4", "test 2", "L 6 P 6 S 30", "L 6 P 6 S 17")
 
 
 def testPartsWithoutGap():
@@ -183,8 +183,8 @@ def testPartsWithoutGap():
     more[4:7, 4:7, 30:36] = True
     found = topologyOf(bar, more)
     assert [found[key].value for key in ("BettiError0", "Gaps", "Spurs")] == [1, 0, 1]
-    assert findingOf(found, "BettiError0 is 1, yet there is no gap")
-    assert not findingOf(topologyOf(more, bar), "BettiError0")
+    says(remarkOn(found, "BettiError0"), "1")
+    assert not remarkOn(topologyOf(more, bar), "BettiError0")
 
 
 # Betti numbers of hand-made solids, and center lines of what is cut, or goes astray
@@ -324,4 +324,4 @@ class TestCenterLines:
     def testWithoutScikitImage(self, monkeypatch):
         monkeypatch.setitem(__import__("sys").modules, "skimage.morphology", None)
         found = topologyOf(torus(20, 20), torus(20, 20))
-        assert "scikit-image" in found["clDice"].reason and found["BettiError"].value == 0
+        assert says(found["clDice"].reason, "scikit-image") and found["BettiError"].value == 0

@@ -31,7 +31,7 @@ def segmentationOf(scene, **segments):
         segment = slicer.vtkSegment()
         segment.SetName(name)
         segment.AddRepresentation("Binary labelmap", voxelsOf(image))
-        node.GetSegmentation().AddSegment(segment)
+        node.GetSegmentation().AddSegment(segment, f"S_{name}")
     return node
 
 
@@ -52,7 +52,7 @@ def fractionalSegment(
     import slicer
     from vtkmodules.util.numpy_support import numpy_to_vtk
 
-    node, image = scene.AddNewNodeByClass("vtkMRMLSegmentationNode"), slicer.vtkOrientedImageData()
+    node, image = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Fractions"), slicer.vtkOrientedImageData()
     size = memberships.shape[::-1]
     image.SetExtent(1, size[0], 1, size[1], 1, size[2])
     image.SetSpacing(1, 2, 3)
