@@ -93,7 +93,7 @@ def testMetricsCriticalStructures(run, tmp_path):
     for arguments, names in (
         (("--critical", "Cord"), ["reference", "'Cord'", "Label 1, Label 2."]),
         (("--critical", "Label 2=2"), ["'Label 2'", " 2."]),
-        (("--critical", "Label 2", "--metrics", "overlap"), ["hazard"]),
+        (("--critical", "Label 2", "--metrics", "overlap"), ["--metrics"]),
     ):
         status, _, problem = run(*given, "refused", *arguments)
         assert status == 2 and says(problem, *names).count("\n") == 1

@@ -303,7 +303,7 @@ def testBadInput():
     for options, names in (
         ({"names": ["A"]}, [" 1 ", " 2 "]),
         ({"names": ["A", "A"]}, ["'A'"]),
-        ({"consensus": "mean"}, ["consensus", "majority, staple, mean-surface", "mean"]),
+        ({"consensus": "mean"}, ["majority, staple, mean-surface", "'mean'"]),
     ):
         with refused(*names):
             compareObservers([box(0), box(2)], **options)

@@ -88,7 +88,7 @@ def testFiles(written, folders):
     ]
     assert [float(row["HD"]) for row in overview[:4]] == pytest.approx([3, 2, 3, 5 / 3])
     page = (output / "report.html").read_text("utf-8")
-    for text in ("Drüse", "Müller", "Who differs where", '<span class="verdict pass">within</span>'):
+    for text in ("Drüse", "Müller", "<th>Observer</th>", '<span class="verdict pass">within</span>'):
         assert text in page
     rules = rulesOf(output.parent / "own.csv")
     assert {rule["Structure"] for rule in rules} == {"Drüse", "Lens"} and all(rule["Source"] for rule in rules)

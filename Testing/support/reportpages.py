@@ -44,6 +44,11 @@ def cuts(page: str) -> list[ElementTree.Element]:
     return [ElementTree.fromstring(one) for one in found]
 
 
+def largestOf(page: str) -> str:
+    """Return the sentence with the largest distance of the first structure and its place, "" without one."""
+    return "".join(re.findall(r"<p>([^<]* mm [^<]*[LR] \d+ [AP] \d+ [IS] \d+,[^<]*)</p>", unescape(page))[:1])
+
+
 def dataOf(page: str, name: str) -> dict:
     """Return what a script of the page shows: "map0" the map of the first structure, "step0" its slices."""
     return json.loads(re.search(rf'<script type="application/json" id="{name}-data">(.*?)</script>', page, re.S)[1])
