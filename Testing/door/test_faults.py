@@ -105,8 +105,7 @@ def testCtrlCStopsACommandAtAnyTime(compared, monkeypatch, function):
 
     monkeypatch.setattr(function, stopped)
     status, out, err = compared()
-    assert (status, out, err.count("\n")) == (130, "", 1) and tidied
-    says(err, "segment-metrics: ")
+    assert (status, out, says(err, "segment-metrics: ").count("\n")) == (130, "", 1) and tidied
 
 
 def testFilesAreReadWithoutATerminal(tmp_path, monkeypatch):

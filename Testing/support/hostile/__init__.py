@@ -1,14 +1,13 @@
 """Inputs that are bad or odd, and what becomes of each: tables that test_hostile.py runs row by row.
 
-A row says in words what goes in, makes it, and states the outcome: what the one sentence tells with which it is
-refused, or the right numbers with the finding that a reader of them needs. More rows are welcome wherever something
-new turns up.
+A row says in words what goes in, makes it, and states the outcome: what the one sentence tells that refuses it, or the
+right numbers with the finding that a reader of them needs. More rows are welcome wherever something new turns up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from sayings import says
@@ -46,5 +45,5 @@ class Row:
     make: Callable[[Path], Path]
     outcome: tuple[str, ...] | Measured = ()
     against: str | Callable[[Path], Path] = "mask"
-    options: Sequence[str] = field(default_factory=tuple)
+    options: Sequence[str] = ()
     file: str = ""

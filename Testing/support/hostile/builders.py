@@ -15,7 +15,6 @@ LOW, HIGH, SIZE = (6, 6, 6), (15, 14, 13), (24, 24, 24)
 REFERENCE = shapes.box(LOW, HIGH)
 SHIFTED = shapes.box((8, 6, 6), (17, 14, 13))
 MOVED = {"DSC": 0.8, "HD": 2.0}
-SAME = {"DSC": 1.0, "HD": 0.0}
 
 
 def save(image: SimpleITK.Image, path: Path, compressed: bool = False) -> Path:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from . import Measured, Row
 from .builders import MOVED, SHIFTED, save
 
-GRID = (
-    '{"grid": {"size": [9, 9, 9], "matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "planar": false}}'
-)
+PLACE = '"size": [9, 9, 9], "matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]'
+GRID = f'{{"settings": {{"grid": {{{PLACE}, "planar": false}}}}}}'
 
 # What the file given as --settings holds, and the outcome.
 SETTINGS = {
@@ -20,16 +19,10 @@ SETTINGS = {
     "the name of a module": ('{"settings": {"convention": "__import__"}}', ("'__import__'",)),
     "NaN": ('{"settings": {"tolerances": [NaN]}}', ("nan",)),
     "true for a number": ('{"settings": {"tolerances": true}}', ("True",)),
-    "10,000 tolerances": (
-        f'{{"settings": {{"tolerances": {[n / 100 for n in range(1, 10_001)]}}}}}',
-        ("10000",),
-    ),
-    "a grid of half voxels": (f'{{"settings": {GRID.replace("[9, 9, 9]", "[8.5, 9, 9]")}}}', ("grid",)),
-    "a grid in perspective": (f'{{"settings": {GRID.replace("0, 0, 0, 1]", "9, 9, 9, 0]")}}}', ("grid",)),
-    "a grid that says yes in words": (
-        f'{{"settings": {GRID.replace("false", chr(34) + "false" + chr(34))}}}',
-        ("grid",),
-    ),
+    "10,000 tolerances": (f'{{"settings": {{"tolerances": {[n / 100 for n in range(1, 10_001)]}}}}}', ("10000",)),
+    "a grid of half voxels": (GRID.replace("[9, 9, 9]", "[8.5, 9, 9]"), ("grid",)),
+    "a grid in perspective": (GRID.replace("0, 0, 0, 1]", "9, 9, 9, 0]"), ("grid",)),
+    "a grid that says yes in words": (GRID.replace("false", '"false"'), ("grid",)),
     "a mark of its encoding": ('\ufeff{"settings": {"tolerances": [1]}}', Measured(MOVED)),
 }
 
@@ -45,10 +38,7 @@ PROTOCOLS = {
     "more cells than columns": (f"{RULE}Liver,DSC,>=,0.9,1,2\n", ("2", "6", "4")),
     "a limit that is no number": (f"{RULE}Liver,DSC,>=,nan\n", ("2", "Pass", "nan")),
     "a limit that cannot be": (f"{RULE}Liver,DSC,>=,90\n", ("2", "Pass", "DSC", "90")),
-    "code for a measurement": (
-        f"{RULE}Liver,__import__('os').getcwd(),>=,1\n",
-        ("2", "Measurement", "__import__('os').getcwd()"),
-    ),
+    "code for a measurement": (f"{RULE}Liver,__import__('os'),>=,1\n", ("2", "Measurement", "__import__('os')")),
     "10,000 stars for a name": (f"{RULE}{'*' * 10_000}x,DSC,>=,0.5\n", Measured(MOVED)),
 }
 
