@@ -198,8 +198,8 @@ class TestUnknown:
         found = compare(box, box, Settings(metrics="dose"), dose=save(shapes.imageOf(values), tmp_path / name))
         assert found["DminTest"].value == pytest.approx(20)
         # from 2.5 to 12.5, of which 9 and more is not known
-        alarm = next(str(one) for one in found.findings if one.isAlarm)
-        assert float(alarm.split(" %")[0]) == pytest.approx(35, abs=0.2)
+        alarm = next(one for one in found.findings if one.isAlarm)
+        assert float(alarm.values["share"]) == pytest.approx(35, abs=0.2)
 
     def testSinglePointsAreNoRegion(self):
         values = np.full((9, 9, 9), np.nan)

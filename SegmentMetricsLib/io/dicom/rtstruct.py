@@ -53,6 +53,7 @@ REMARKS = {
     ),
 }
 DISPLACED = "lies between slices and was", "lie between slices and were"
+THROUGH = "runs through the centers of pixels and was", "run through the centers of pixels and were"
 
 
 class Contours(NamedTuple):
@@ -262,11 +263,11 @@ def _remarks(
 ) -> Iterator[str]:
     """Yield remarks about contours at heights (n,), in slices, that were filled. mask: the enclosed voxels."""
     if filled.divided:
-        how = f"were filled with pixels divided into {filled.parts} x {filled.parts}, so that none moves to one side"
+        how = f"with pixels divided into {filled.parts} x {filled.parts}, so that none moves to one side"
         if filled.parts == 1:
-            how = "are too large to be filled with parts of pixels: they lie up to half a pixel to one side"
+            how = "with a shift of up to half a pixel to one side, as parts of pixels would take too much memory"
         which = filled.divided if filled.divided < len(heights) else 0
-        yield Note(f"contours run through the centers of pixels and {how}", number=which)
+        yield Note(f"contours {THROUGH[which != 1]} filled {how}", number=which)
     if mask.isEmpty:
         many = f"{len(heights)} contours enclose" if len(heights) > 1 else "only contour encloses"
         yield Note(f"{many} no voxel center of the image")
