@@ -9,6 +9,7 @@ import pytest
 import shapes
 import slicer
 from panel_checks.drawing import cornerTexts
+from sayings import says
 from scenework import choose, observedNow, segmentation
 from vtk.util.numpy_support import vtk_to_numpy
 
@@ -77,8 +78,10 @@ def testNumbersFollowWhileAnotherModuleIsOpen(following):
     session, panel = following, following.panel
     before, (model,) = panel.outcome, following.maps().values()
     places = panel.places.places
-    said = "DSC 0.667 (+0.000)\nHD95 5.00 mm (+0.00)\nNSD 2 mm 0.740 (+0.000)\nPlace 1: brush 5 mm"
-    assert places and set(corners()) == {said}
+    (said,) = set(corners())
+    *numbers, brush = said.splitlines()
+    assert places and numbers == ["DSC 0.667 (+0.000)", "HD95 5.00 mm (+0.00)", "NSD 2 mm 0.740 (+0.000)"]
+    says(brush, "1", "5 mm")
     draw(session, *ALMOST)
     await_(session)
     assert panel.outcome is not before and not panel.isActive and not panel.staleness()
@@ -88,7 +91,7 @@ def testNumbersFollowWhileAnotherModuleIsOpen(following):
     rows = session.ui.mainTable.rowCount
     session.widget.enter()
     session.settle(0.05)
-    assert session.ui.progressLabel.text == f"{len(places)} of {len(places)} places within 2 mm."
+    says(session.ui.progressLabel.text, f"{len(places)} of {len(places)}", "2 mm")
     assert session.texts(session.ui.placesTable)[0][0] == "✓ 1" and session.ui.mainTable.rowCount == rows
     assert session.texts(session.ui.mainTable)[0][1] in corners()[0], "the panel has caught up"
     session.widget.exit()
@@ -131,7 +134,7 @@ def testAMovedTransformAndAnUndoAreFollowed(following):
     session.widget.enter()
     assert history.RestorePreviousState()
     session.settle(0.3)
-    assert session.panel.staleness() == "Box of the test has changed."
+    says(session.panel.staleness(), "Box of the test")
 
 
 def testANewerEditStopsTheRunBefore(following, monkeypatch):
@@ -234,11 +237,11 @@ def testNextPlace(following):
     assert seen == [0, 1, 0]
     node = slicer.mrmlScene.GetNodeByID("vtkMRMLSliceNodeRed")
     assert node.GetSliceToRAS().GetElement(2, 3) == pytest.approx(panel.places.places[0].position[2], abs=1)
-    assert session.ui.progressLabel.text == "0 of 2 places within 2 mm. Place 1: a brush of 3 mm."
+    says(session.ui.progressLabel.text, "0 of 2", "2 mm", "1", "3 mm")
     first = panel.places.places[0].position[0]
     draw(session, *(((5, 5, 5), (11, 14, 14)) if first < 9 else ((8, 5, 5), (14, 14, 14))))
     await_(session)
-    assert session.ui.progressLabel.text == "1 of 2 places within 2 mm. Place 1 is corrected."
+    says(session.ui.progressLabel.text, "1 of 2", "2 mm")
     for _ in range(2):
         session.ui.nextPlaceButton.click()
         assert panel.model.edit().current == 1
@@ -279,7 +282,7 @@ def testPractice(session, tmp_path):
     rows = practice.readSession(session.parameters.session)
     assert rows[0][1] == 0 and rows[-1][1] == 2, "the first row is what was there"
     assert [row[0] for row in rows] == sorted(row[0] for row in rows) and rows[-1][4] == 1
-    assert panel.plot.chart is not None and "2 strokes" in panel.plot.chart.GetTitle()
+    assert panel.plot.chart is not None and says(panel.plot.chart.GetTitle(), "2")
     panel.files.writers["session"](tmp_path / "session.csv")
     assert (tmp_path / "session.csv").read_text("utf-8").splitlines()[0] == "Time,Strokes,DSC,HD,NSD"
     session.widget.exit()
@@ -306,7 +309,7 @@ def testWhenNobodyCanPractice(session):
     choose(session, node, node, "Box")
     session.set(session.parameters, testSegment=node.GetSegmentation().GetSegmentIdBySegmentName("Other"))
     assert not session.ui.practiceCheckBox.enabled
-    assert "hide both" in session.ui.practiceCheckBox.accessibleDescription
+    says(session.ui.practiceCheckBox.accessibleDescription)
 
 
 @pytest.mark.parametrize("strokes", [30, pytest.param(1000, marks=pytest.mark.nightly)])

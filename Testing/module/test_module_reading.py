@@ -6,6 +6,7 @@ import shapes
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLabel, QTableWidget, QWidget
+from sayings import says
 from scenework import choose, segmentation
 
 from SegmentMetricsLib.metrics.registry import FAMILIES
@@ -64,8 +65,8 @@ def testNamesAreNoMarkup(session):
     assert ui.referenceSelector.toolTip == paragraph(f"&lt;i&gt;0&lt;/i&gt;: {SHOWN}")
     assert ui.referenceSelector.accessibleDescription == f"<i>0</i>: {MARKED}"
     session.apply()
-    about = f"Signed distances of {SHOWN}, by the side of the patient that the boundary faces."
-    assert paragraph(about) in tips(ui.sidesTable)
+    (about,) = (tip for tip in tips(ui.sidesTable) if SHOWN in tip)
+    says(about)
     session.set(ui.modeComboBox, currentIndex=1)
     session.apply()
     assert paragraph(SHOWN) in tips(ui.pairsTable)
@@ -79,7 +80,7 @@ def testNamesAreNoMarkup(session):
         assert MARKED in label.text and label.textFormat == Qt.TextFormat.PlainText.value
     session.nodes[1].GetSegmentation().RemoveAllSegments()
     session.settle(0.5)
-    assert ui.applyButton.accessibleDescription == "<i>1</i> has no segments."
+    says(ui.applyButton.accessibleDescription, "<i>1</i>")
 
 
 def testEveryControlHasAName(session):

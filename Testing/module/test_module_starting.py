@@ -9,6 +9,7 @@ import pytest
 import slicer
 from desktop import MODULE, Desktop, modules
 from panel_checks import drawing, measuring, structures, views
+from sayings import says
 from scenework import twoBoxes
 
 # Slicer's modules, by what sources name that comes with them.
@@ -96,7 +97,7 @@ def testTheVersionThatItNeeds(monkeypatch, version):
         assert ("SegmentMetricsPanel.panel" in sys.modules) == isNewEnough
         if not isNewEnough:
             (label,) = slicer.util.findChildren(widget.parent, className="QLabel")
-            assert label.text == "Segment Metrics needs Slicer 5.10 or later; this is {}.{}.".format(*version)
+            says(label.text, "5.10", "{}.{}".format(*version))
         slicer.mrmlScene.Clear(0)
         slicer.util.selectModule("")
         slicer.util.selectModule("SegmentMetrics")

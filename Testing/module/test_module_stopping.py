@@ -10,6 +10,7 @@ import pytest
 import scenework
 import shapes
 import slicer
+from sayings import says
 
 
 class Stopper:
@@ -44,15 +45,7 @@ class Stopper:
 
 
 ENDS = (0, "First"), (2, "Second")
-# What is stopped, and what the panel then says was stopped.
-ACTIONS = {
-    "pair": "The comparison",
-    "all": "The comparison",
-    "observers": "The comparison",
-    "tools": "The calculation of other tools' results",
-    "proposals": "The search for pairs",
-    "report": "Writing the report",
-}
+ACTIONS = ("pair", "all", "observers", "tools", "proposals", "report")
 # some stop much as others do
 NAMES = [pytest.param(name, marks=pytest.mark.nightly if name == "proposals" else ()) for name in ACTIONS]
 
@@ -79,21 +72,22 @@ def testStoppedAtEveryStep(session, monkeypatch, name):
     action = prepare(session, name)
     session.settle(0.1)
     stopper = Stopper(monkeypatch)
-    saved = saveState(session)
+    saved, told = saveState(session), set()
     at, done = 1, False
     while not done:
         done = bool(stopper.stop(action, at))
         if done:
             break
         session.settle(0.01)
-        assert session.ui.messageLabel.text.endswith(f"{ACTIONS[name]} was stopped."), at
+        told.add(session.ui.messageLabel.text)
         assert saveState(session) == saved, at
         # later steps are more and more alike; the thorough profile of hypothesis takes each
         at += 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1 + at // 3
     assert at > 2, "there are steps to stop at"
+    (stopped,) = map(says, told)
     session.settle(0.1)
     isPart = any(one is not None and one.wasStopped for one in session.panel.model.outcomes.values())
-    assert not session.panel.model.isBusy and ("stopped" in session.ui.messageLabel.text) == isPart
+    assert not session.panel.model.isBusy and (session.ui.messageLabel.text == stopped) == isPart
     assert scene.GetNumberOfNodes() >= len(saved["nodes"])
 
 
@@ -101,7 +95,7 @@ def testFinishedStructuresAreKept(session, monkeypatch):
     """Wherever a comparison of all structures is stopped, what is finished is shown, with what is missing."""
     nodes = [scenework.segmentation(n, **{s: shapes.box((6 + k, 5, 5), (15, 11, 12)) for s in "ABC"}) for k, n in ENDS]
     session.parameters.reference, session.parameters.test = nodes
-    action, stopper, counts = prepare(session, "all"), Stopper(monkeypatch), []
+    action, stopper, counts, told = prepare(session, "all"), Stopper(monkeypatch), [], {}
     assert stopper.stop(action, 0)
     complete = session.panel.outcome
     for at in range(stopper.count // 4, stopper.count, 1 + stopper.count // 12):
@@ -117,13 +111,13 @@ def testFinishedStructuresAreKept(session, monkeypatch):
         counts.append(number)
         assert not session.panel.staleness() and not session.parameters.follow
         assert [r.measurements for r in outcome.records] == [r.measurements for r in complete.records[:number]]
-        assert session.ui.messageLabel.text == "The comparison was stopped."
-        text = session.ui.findingsLabel.text
-        assert f"Stopped: {number} of 3 structures measured." in text
-        assert f"{', '.join('ABC'[number:])}: The comparison was stopped before this pair was measured." in text
+        told[number] = session.ui.messageLabel.text, session.ui.findingsLabel.text
         verdicts = [each["verdict"] for each in outcome.judgment["structures"]]
         assert verdicts[number:3] == (3 - number) * ["not evaluable"] and outcome.judgment["verdict"] != "pass"
     assert set(counts) == {1, 2}
+    for number, (message, text) in sorted(told.items()):
+        says(message)
+        says("\n".join(text.split("<br>")[:2]), f"{number} of 3", f"{', '.join('ABC'[number:])}: ")
     before, session.parameters.follow = session.panel.outcome, True
     assert not stopper.stop(lambda: session.panel.apply(isRepeated=True), at // 2)
     assert session.panel.outcome is before, "after an automatic update, what was there before stays"
