@@ -46,27 +46,42 @@ def pytest_addoption(parser):
     parser.addoption("--sayings", action="store_true", help="write Testing/golden/sayings.txt")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node):
-    """Take over what a worker has heard."""
-    sayings.heard.update(getattr(node, "workeroutput", {}).get("heard", {}))
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call):
+    """Put what was said in a test into its report, which a worker sends to the main process."""
+    report = yield
+    report.said = [*sayings.heard]
+    if call.when == "teardown":
+        sayings.heard.clear()
+    return report
+
+
+def pytest_runtest_logreport(report):
+    """Collect what was said; what is said in tests that fail, or are skipped, is left as the file has it."""
+    if report.when == "call" or not report.passed:
+        sayings.told[report.nodeid.removeprefix("Testing/")] = report.said if report.passed else None
 
 
 def pytest_sessionfinish(session):
     """Hold what was said against the file, or write it, once all workers have come back."""
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["heard"] = sayings.heard
-    elif session.config.getoption("sayings"):
-        sayings.write(sayings.heard)
-    elif sayings.changes(sayings.heard):
+    config = session.config
+    if hasattr(config, "workerinput"):
+        return
+    some = ("file_or_dir", "keyword", "markexpr", "deselect", "lf")
+    isWhole = session.exitstatus == pytest.ExitCode.OK and not any(config.getoption(one, None) for one in some)
+    said = sayings.updated(isWhole)
+    if config.getoption("sayings"):
+        sayings.write(said)
+    config.changedSayings = sayings.changes(said)
+    if config.changedSayings and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter, config):
     """Print what was said otherwise."""
-    if changes := sayings.changes(sayings.heard):
+    if config.changedSayings:
         terminalreporter.section("Testing/golden/sayings.txt is of before; if this is meant, write it with --sayings")
-        terminalreporter.line("\n".join(changes))
+        terminalreporter.line("\n".join(config.changedSayings))
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are deselected by their marks

@@ -10,13 +10,16 @@ When a run ends, what was said is held against the file (Testing/conftest.py); "
 
 from __future__ import annotations
 
-import os
+import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import indent
+from typing import TYPE_CHECKING
 
-import pytest
+if TYPE_CHECKING:
+    import pytest
 
 TESTS = Path(__file__).parents[1]
 SAYINGS = TESTS / "golden" / "sayings.txt"
@@ -25,25 +28,29 @@ NEW, MORE = "  - ", "    "
 # Folders of a test's own, whose names change from run to run.
 TEMPORARY = re.compile(r"[^\s'\"=]*pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/\s]+/?")
 
-# What was said in this process, by test.
-heard: dict[str, list[str]] = {}
+# What was said so far in the test that runs in this process.
+heard: list[str] = []
+# What was said in each test that has run, in any process; None if it did not pass.
+told: dict[str, list[str] | None] = {}
 
 
 def says(text: str, *names: object) -> str:
     """Keep a message for the file, and return it. names: what it has to tell, as texts that are in it."""
+    assert text, "nothing is said"
     for name in names:
         assert str(name) in text, f"{name!s} is not in: {text}"
-    test = os.environ["PYTEST_CURRENT_TEST"].rsplit(" (", 1)[0].removeprefix("Testing/")
-    heard.setdefault(test, []).append(TEMPORARY.sub("", text).strip())
+    heard.append("\n".join(map(str.rstrip, TEMPORARY.sub("", text).strip().splitlines())))
     return text
 
 
 @contextmanager
 def refused(*names: object, error: type[Exception] = ValueError) -> Iterator[pytest.ExceptionInfo]:
     """Pass if the block raises such an error, whose message is kept for the file. names: as of says."""
-    with pytest.raises(error) as told:
-        yield told
-    says(str(told.value), *names)
+    import pytest  # which Slicer's own Python does not have; there, checks of the panel use the function above
+
+    with pytest.raises(error) as raised:
+        yield raised
+    says(str(raised.value), *names)
 
 
 def read() -> dict[str, list[str]]:
@@ -53,30 +60,41 @@ def read() -> dict[str, list[str]]:
     for line in SAYINGS.read_text("utf-8").splitlines()[1:]:
         if line.startswith(NEW):
             texts.append(line.removeprefix(NEW))
-        elif line.startswith(MORE):
+        elif line.startswith(MORE) or not line:
             texts[-1] += f"\n{line.removeprefix(MORE)}"
         else:
             texts = kept[line] = []
     return kept
 
 
-def write(said: Mapping[str, Sequence[str]]) -> None:
-    """Write what was said into the file; what it holds of tests that did not run now stays while there are such."""
-    named = re.compile(r"^(?:def|class) ([tT]est\w+)", re.MULTILINE)
-    names = set().union(*(named.findall(path.read_text("utf-8")) for path in TESTS.glob("*/test_*.py")))
-    kept = {test: texts for test, texts in read().items() if re.split(r"::|\[", test)[1] in names}
+def updated(isWhole: bool) -> dict[str, list[str]]:
+    """Return what the file has to hold now, by test: also what it holds of tests that did not run, or did not pass.
+
+    isWhole: whether all tests have run that can, so that others of the same files had parameters that are gone.
+    """
+    files = {test.partition("::")[0] for test in told} if isWhole else set()
+    said = {test: texts for test, texts in told.items() if texts}
+    for test, texts in read().items():
+        path, name = TESTS / test.partition("::")[0], test.partition("[")[0].rpartition("::")[2]
+        isThere = path.exists() and f"def {name}(" in path.read_text("utf-8") and test.partition("::")[0] not in files
+        if told[test] is None if test in told else isThere:
+            said[test] = texts
+    return said
+
+
+def write(said: Mapping[str, list[str]]) -> None:
+    """Write the file."""
     lines = ["What is said in the tests; pytest --sayings writes it."]
-    for test, texts in sorted({**kept, **said}.items()):
-        lines += [test, *(NEW + text.replace("\n", f"\n{MORE}") for text in texts)]
+    for test, texts in sorted(said.items()):
+        lines += [test, *(NEW + indent(text, MORE).removeprefix(MORE) for text in texts)]
     SAYINGS.write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def changes(said: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the differences between what was said and what the file holds, as lines."""
+def changes(said: Mapping[str, list[str]]) -> list[str]:
+    """Return the differences between the file and what it has to hold, as lines."""
     kept, found = read(), []
-    for test, texts in sorted(said.items()):
-        before = kept.get(test, [])
-        if before != texts:
-            found += [test, *(f"  - {one}" for one in before if one not in texts)]
-            found += [f"  + {one}" for one in texts if one not in before]
+    for test in sorted({*kept, *said}):
+        lines = difflib.ndiff(kept.get(test, []), said.get(test, []))
+        if differing := [line for line in lines if line[0] in "+-"]:
+            found += [test, *differing]
     return found

@@ -41,7 +41,8 @@ def checkDrawing(session: Session) -> None:
     assert maps.mapInformation(model)["limit"] > before[1], "half of it is missing"
     assert model.GetDisplayNode().GetScalarRange() == before, "the colors hold still"
     texts = cornerTexts()
-    assert texts and all("NSD 2 mm 0." in text and "brush" in text for text, _opacity in texts), texts
+    # the last line tells the size of a brush
+    assert texts and all("NSD 2 mm 0." in text and text.endswith(" mm") for text, _opacity in texts), texts
     assert all(opacity > 0 for _text, opacity in texts), "a box to be read over bone"
     run = session.panel.outcome.run
     assert slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(whole, p.test, p.testSegment)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import slicer
+from sayings import says
 
 from .fitting import covered
 from .lesions import cubes
@@ -28,7 +29,7 @@ def checkObservers(session: Session) -> None:
     session.settle(0.1)
     session.set(ui.modeComboBox, currentIndex=2)
     assert session.isShown(ui.observersTable) and not session.isShown(ui.referenceSelector)
-    assert session.panel.staleness() == f"These are the results of {STRUCTURE}."
+    says(session.panel.staleness(), STRUCTURE)
     session.set(ui.observersOfComboBox, currentIndex=ui.observersOfComboBox.findText("Segments of Readers"))
     assert [line[0] for line in session.texts(ui.observersTable)] == list(READERS)
     assert not ui.applyButton.enabled, "nobody has been checked"
@@ -36,7 +37,7 @@ def checkObservers(session: Session) -> None:
         check(ui.observersTable.item(row, 0))
     session.settle(0.1)
     session.apply()
-    assert "Three observers agree within" in ui.summaryLabel.text and "Ben differs most" in ui.summaryLabel.text
+    assert "Ben" in ui.summaryLabel.text and "Anna" not in ui.summaryLabel.text, "who differs most"
     assert session.isShown(ui.observersPage) and ui.matrixTable.rowCount == len(READERS)
     assert ui.matrixTable.item(0, 2).text() == "0.00" and session.panel.staleness() == ""
     assert not covered(session.panel.pages.frame("observers")), "no text lies on rows"
@@ -54,9 +55,9 @@ def checkObservers(session: Session) -> None:
     assertOutlines(session, readers, nodes)
     check(ui.observersTable.item(2, 1))
     session.settle(0.1)
-    assert session.panel.staleness() == "The selection has changed."
+    says(session.panel.staleness())
     session.apply()
-    assert "With two observers there is no consensus" in ui.observersRemarksLabel.text
+    says(ui.observersRemarksLabel.text, "Chris", "Anna")
     assert (ui.matrixTable.rowCount, ui.matrixTable.columnCount) == (2, 3), "a test is never the reference"
     assert session.panel.staleness() == ""
     session.parameters.observersOf = None
@@ -94,7 +95,7 @@ def checkObservedStructures(session: Session) -> None:
     only = ui.observedOnlyComboBox
     assert [only.itemText(n) for n in range(only.count)] == ["All structures", "Near", "Far"]
     session.set(only, currentIndex=1)
-    assert session.panel.staleness() == "The selection has changed."
+    says(session.panel.staleness())
     session.apply()
     assert [one["name"] for one in session.panel.model.observers.outcome.content["structures"]] == ["Near"]
     only.currentIndex = ui.modeComboBox.currentIndex = 0
@@ -108,7 +109,7 @@ def assertVariation(session: Session) -> None:
 
     ui, (model,) = session.ui, variationMaps(slicer.mrmlScene)
     consensus = slicer.mrmlScene.GetFirstNodeByName("Consensus of 3 observers (majority)")
-    assert model.GetName().endswith("local SD of 3 observers") and model.GetDisplayNode().GetVisibility()
+    assert "3 observers" in model.GetName() and model.GetDisplayNode().GetVisibility()
     assert consensus.GetSegmentation().GetNumberOfSegments() == 1
     display, segment = consensus.GetDisplayNode(), consensus.GetSegmentation().GetNthSegmentID(0)
     assert not display.GetVisibility2DFill() and not display.GetSegmentVisibility3D(segment)
