@@ -274,10 +274,8 @@ class TestFiles:
             ({"DoseGridScaling": -0.01}, ["DoseGridScaling", "-0.01"]),
             ({"DoseGridScaling": float("nan")}, ["DoseGridScaling", "nan"]),
             ({"PixelSpacing": [2, 3, 4]}, ["PixelSpacing", " 2 "]),
-            ({"GridFrameOffsetVector": [0, 4, 8]}, []),
-            ({"GridFrameOffsetVector": [0]}, []),
+            *(({"GridFrameOffsetVector": given}, []) for given in ([0, 4, 8], [0], [0, 4, 4, 8, 12])),
             ({"NumberOfFrames": 1, "GridFrameOffsetVector": [0]}, []),
-            ({"GridFrameOffsetVector": [0, 4, 4, 8, 12]}, []),
             ({"PixelData": None, "DVHSequence": []}, ["PixelData"]),
         ],
     )
