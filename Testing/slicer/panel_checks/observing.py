@@ -45,11 +45,12 @@ def checkObservers(session: Session) -> None:
     assertVariation(session)
     ui.matrixTable.cellClicked(0, 1)
     session.settle(0.2)
-    assert "Anna (reference) and Ben (test)" in ui.summaryLabel.text and list(session.maps()) == ["reference"]
+    assert session.panel.model.observedPair() == (0, 1) and list(session.maps()) == ["reference"]
+    assert "<b>Anna" in ui.summaryLabel.text
     assert session.isShown(ui.allObserversButton) and ui.matrixTable.item(0, 1).font().underline()
     ui.matrixTable.cellClicked(1, 1)
     session.settle(0.1)
-    assert "Anna (reference) and Ben (test)" in ui.summaryLabel.text, "nobody is compared with himself"
+    assert session.panel.model.observedPair() == (0, 1), "nobody is compared with himself"
     session.click(ui.allObserversButton, seconds=0.2)
     assert session.maps() == {} and session.panel.outcome is None
     assertOutlines(session, readers, nodes)
@@ -108,8 +109,8 @@ def assertVariation(session: Session) -> None:
     from SegmentMetricsLib.mrml.outcomes import variationMaps
 
     ui, (model,) = session.ui, variationMaps(slicer.mrmlScene)
-    consensus = slicer.mrmlScene.GetFirstNodeByName("Consensus of 3 observers (majority)")
-    assert "3 observers" in model.GetName() and model.GetDisplayNode().GetVisibility()
+    (consensus,) = (node for node in session.results() if node.GetAttribute("SegmentMetrics.Role") == "consensus")
+    assert "3" in model.GetName() and model.GetDisplayNode().GetVisibility()
     assert consensus.GetSegmentation().GetNumberOfSegments() == 1
     display, segment = consensus.GetDisplayNode(), consensus.GetSegmentation().GetNthSegmentID(0)
     assert not display.GetVisibility2DFill() and not display.GetSegmentVisibility3D(segment)
