@@ -58,8 +58,7 @@ def testLabelsThatASideLacks():
     added = compareLabels(alone, REFERENCE)
     assert added["JACml"].value == 64 / 72
     volume = added["JACml_volume"]
-    assert volume.status == "undefined" and math.isnan(volume.value)
-    says(volume.reason, "Label 2")
+    assert volume.status == "undefined" and math.isnan(volume.value) and says(volume.reason, "Label 2")
     nothing = shapes.labelImage({}, (12, 12, 12))
     assert compareLabels(REFERENCE, nothing)["DICEml"].value == 0
     both = compareLabels(nothing, nothing)

@@ -122,8 +122,7 @@ def testStructuresOfOnePatientAreNoCases(run, names, isAsked):
         save(f"pred/{name}.nrrd", 1)
     status, _, err = run(*BATCH, "-o", "out")
     if isAsked:
-        assert status == 2 and not Path("out").exists()
-        says(err, "segment-metrics compare labels pred")
+        assert status == 2 and not Path("out").exists() and says(err, "segment-metrics compare labels pred")
         with refused("segment-metrics compare labels pred"):
             compareBatch("labels", tests="pred", output="out")
         # the answers that the question names
@@ -224,8 +223,7 @@ def testMethodFoldersAreCompared(folders):
     # other structures are other results
     chosen = ("--structure", "FIRST", "--structure", "firts")
     status, _, err = folders(*DIRECTORIES, *chosen)
-    assert status == 2
-    says(err, "out: ", "--overwrite")
+    assert status == 2 and says(err, "out: ", "--overwrite")
     _, out, _ = folders(*DIRECTORIES, *chosen, "--overwrite")
     assert "firts" in out and "first?" in out
     assert {row["Structure"] for row in rowsOf("out/results.csv")} == {"first"}
@@ -248,8 +246,7 @@ def testMistakesAreTold(run, arguments, names):
     save("pred1/a.nrrd")
     Path("empty").mkdir()
     status, _, err = run("batch", *arguments, "-o", "out")
-    assert status == 2
-    says(err, *names)
+    assert status == 2 and says(err, *names)
 
 
 def testAFolderPerCase(run):

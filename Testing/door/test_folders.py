@@ -103,8 +103,7 @@ def testASetIsASequenceThatKeepsWhatWasLeftOut(tmp_path):
 def testImagesThatAreNoSegmentations(tmp_path):
     """Whatever a file of it alone would be refused for."""
     (heart,) = readStructures(folder(tmp_path / "case", image=SimpleITK.JoinSeries([BOX, BOX]), Heart=BOX))
-    assert heart.name == "Heart"
-    says(heart.notes[0], "image.nrrd", "4")
+    assert heart.name == "Heart" and says(heart.notes[0], "image.nrrd", "4")
 
 
 def testAStructureOfTheSameNameIsNotLeftOut(tmp_path):
@@ -250,8 +249,7 @@ def testTheOnlyOnesAreAPair(run, tmp_path):
     folder("heart", Heart=BOX)
     folder("other", Heart=CT, Liver=BOX)
     status, _, err = run("compare", "heart", "other", "-o", "none")
-    assert status == 2
-    says(err, "heart has Heart", "other has Liver", "Heart.nrrd")
+    assert status == 2 and says(err, "heart has Heart", "other has Liver", "Heart.nrrd")
 
 
 @pytest.mark.parametrize(
@@ -294,8 +292,7 @@ def testBatchHasARowForEach(run, tmp_path):
     folder("none", CT=CT)
     Path("cases.csv").write_text("case,reference,test\na,ref,whole\nb,ref,part\nc,ref,none\nd,part,ref\n")
     status, _, err = run("batch", "cases.csv", "-o", "out", "--metrics", "overlap", "--workers", "1")
-    assert status == 1
-    says(err, "CT.nrrd: ", "b: Heart.nrrd")
+    assert status == 1 and says(err, "CT.nrrd: ", "b: Heart.nrrd")
     whole, part, *_ = map(json.loads, Path("out/results.jsonl").read_text().splitlines())
     assert whole["status"] == "ok" and "failures" not in whole and len(whole["pairs"]) == len(organs)
     assert any("CT.nrrd" in finding["text"] for finding in whole["pairs"][0]["findings"])
@@ -391,5 +388,4 @@ def testADiskThatFails(tmp_path, monkeypatch):
 
     monkeypatch.setattr(SimpleITK, "ReadImage", failing)
     found = readStructures(here)
-    assert [s.name for s in found] == ["Liver"]
-    says(found.remarkOn("Heart"), "Heart.nrrd", "(Input/output error)")
+    assert [s.name for s in found] == ["Liver"] and says(found.remarkOn("Heart"), "Heart.nrrd", "(Input/output error)")

@@ -89,8 +89,7 @@ def testTwoFoldersAndTheCommands(run, tmp_path):
     labels, predictions = written(tmp_path)
     given = ("--metrics", ",".join(KEYS), "--workers", "1")
     status, _, error = run("batch", "--reference-dir", labels, "--test-dir", predictions, *given, "-o", "out")
-    assert status == 0
-    says(error, "ignore")
+    assert status == 0 and says(error, "ignore")
     (tmp_path / "cases.csv").write_text("case,reference,test\ncase0,labels/case0.nii.gz,predictions/case0.nii.gz\n")
     assert run("batch", "cases.csv", *given, "--ignore", "3", "-o", "one")[0] == 0
     for folder in ("out", "one"):
@@ -148,8 +147,7 @@ def testOtherGridsAndWhatCannotBeCut():
     assert found["DSC"].value == pytest.approx(2 * 4 / (4 + 6))
     mesh = shapes.boxMesh((1.5, 1.5, 1.5), (11.5, 7.5, 7.5))
     whole = compare(shapes.imageOf(reference), mesh, Settings(metrics="DSC"), ignore=IGNORE)
-    assert whole["DSC"].value == pytest.approx(2 * 4 / (4 + 10))
-    says("\n".join(whole.findings), "test")
+    assert whole["DSC"].value == pytest.approx(2 * 4 / (4 + 10)) and says("\n".join(whole.findings), "test")
     with refused("reference"):
         compare(mesh, shapes.imageOf(test), ignore=IGNORE)
     with refused(" 0"):

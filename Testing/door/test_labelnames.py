@@ -142,8 +142,7 @@ def testCompare(run, tmp_path):
     assert run("compare", "ref.nii.gz", "ref.nii.gz", "--structure", "5", "--structure", "1", "-o", "out")[0] == 0
     assert [p["reference"]["name"] for p in metrics("out")["pairs"]] == ["Label 1", "Label 5"]
     status, _, err = run("compare", "ref.nii.gz", "ref.nii.gz", "--structure", "7", "-o", "other")
-    assert status == 2
-    says(err, "'7'", " Label 1, Label 2, Label 5.")
+    assert status == 2 and says(err, "'7'", " Label 1, Label 2, Label 5.")
 
 
 def testBatch(run, inline):
@@ -164,8 +163,7 @@ def testBatch(run, inline):
         assert [pair["structure"] for pair in outcome["pairs"]] == names
     Path("names.csv").write_text("1,liver\n5,liver\n")
     status, _, err = run(*given, *named)
-    assert status == 2
-    says(err, "names.csv, ", " 2: ", "'liver'")
+    assert status == 2 and says(err, "names.csv, ", " 2: ", "'liver'")
 
 
 @pytest.fixture
@@ -211,8 +209,7 @@ def testEveryOptionThatTakesANameTakesTheNumberOfALabel(run, pairs, numbers):
     assert found == [("liver", "Label 4"), ("heart", "heart"), ("cord", "cord")]
     hazard = [pair["measurements"]["SIS"]["value"] for pair in document["pairs"]]
     status, _, err = run("compare", *pairs, "--pair", "1=4", "--pair", "liver=2")
-    assert status == 2
-    says(err, "'liver'")
+    assert status == 2 and says(err, "'liver'")
     Path("cases.csv").write_text("case,reference,test\na,ref.nii.gz,test.nii.gz\n")
     assert run("batch", "cases.csv", *pairs[2:], *more)[0] == 0
     (outcome,) = map(json.loads, Path("out/results.jsonl").read_text().splitlines())

@@ -53,8 +53,7 @@ def testFaintMembershipsAreNotNothing():
     image, nothing = shapes.imageOf(faint), shapes.imageOf(np.zeros((8, 8, 8), np.uint8))
     assert compare(image, image, FUZZY)["FMS"].value == compare(image, image, FUZZY)["DSC"].value == 1
     alone = compare(image, nothing, FUZZY)
-    assert alone["KAP"].value == 0
-    says(alone["KAP"].reason)
+    assert alone["KAP"].value == 0 and says(alone["KAP"].reason)
     assert compare(image, image, Settings(families="agreement", threshold=0.5))["FMS"].status == "undefined"
 
 
@@ -120,20 +119,17 @@ def testMembershipsBeyond1AreRefusedWithTheWayOut(high, full):
 def testACutWithoutCounterpart():
     f = np.clip(3 * soft(1) / soft(1).max(), 0, 1)
     oneSided = compare(shapes.imageOf(f), shapes.imageOf(0.6 * f), Settings(families="voxel", cuts=4))
-    assert oneSided["AVD"].status == oneSided["MHD"].status == "infinite"
-    says(oneSided["AVD"].reason)
+    assert oneSided["AVD"].status == oneSided["MHD"].status == "infinite" and says(oneSided["AVD"].reason)
     single = compare(shapes.imageOf(f), shapes.imageOf(0.6 * f), Settings(families="voxel", cuts=1))
     assert single["AVD"].status == "infinite"
     none = compare(*[shapes.imageOf(0.6 * f)] * 2, Settings(families="voxel", cuts=1))
-    assert none["AVD"].status == "undefined"
-    says(none["AVD"].reason)
+    assert none["AVD"].status == "undefined" and says(none["AVD"].reason)
     # stored in single precision, 0.7 still reaches the cut at 7/10
     flat = np.zeros((6, 6, 6), np.float32)
     flat[1:4, 1:4, 1:4] = 0.7
     image = shapes.imageOf(flat)
     measured = compare(image, image, Settings(families="voxel", cuts=10))["AVD"]
-    assert measured.value == 0
-    says(measured.reason, "3 of 10")
+    assert measured.value == 0 and says(measured.reason, "3 of 10")
 
 
 def testWhatRoundingMakesOfMemberships():

@@ -145,8 +145,7 @@ def testWhatIsNotPairedByName():
     pairing = pair(apart("Parotid_L", "Lens_R"), apart("Right Parotid", "Lt Lens"))
     assert found(pairing) == [] and [len(names) for names in pairing.unmatched.values()] == [2, 2]
     # they lie at the same place, which is worth a word
-    assert [p.confidence for p in pairing.proposals] == [1.0, 1.0]
-    says(pairing.findings[-1], "Lens_R", "Lt Lens")
+    assert [p.confidence for p in pairing.proposals] == [1.0, 1.0] and says(pairing.findings[-1], "Lens_R", "Lt Lens")
     pairing = pair(apart("Parotid-L", "Brain"), apart("Parotid L", "parotid_l", "Brain"))
     assert found(pairing) == [("Brain", "Brain", "name")]
     says(pairing.findings[0], "Parotid-L ", "Parotid L, parotid_l ")
@@ -172,8 +171,7 @@ def testANameThatOneSetHasTwiceStopsNoOther():
         assert " ".join(f"{a.name}={b.name}" for a, b in case.pairing.pairs) == pairs
         assert ",".join(case.failures) == failures
         assert ",".join(name for names in case.unmatched.values() for name in names) == alone
-        for why in case.failures.values():
-            says(why, "'A'")
+        assert all(says(why, "'A'") for why in case.failures.values())
 
 
 def testANameThatOneSetHasTwiceCannotBeAskedFor():
@@ -302,8 +300,7 @@ def testAnAcceptedProposalIsRecordedAsOne(scene):
     choices = {"Glandula": "Druse", "Brain": "Brain"}
     pairing = mrml.pairSegments(*nodes, choices=choices, proposed={"glandula": 0.75})
     assert found(pairing) == [("Brain", "Brain", "choice"), ("Glandula", "Druse", "overlap")]
-    assert pairing.pairs[1].confidence == 0.75
-    says(pairing.pairs[1].findings[0], "Glandula", "Druse")
+    assert pairing.pairs[1].confidence == 0.75 and says(pairing.pairs[1].findings[0], "Glandula", "Druse")
 
 
 # Command line

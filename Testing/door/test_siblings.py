@@ -76,8 +76,7 @@ def testObserversWithoutAFolderArePrinted(here):
 def testAFileForTheFolderOfTheResultsIsAskedAbout(here, name):
     for command in ("compare", "observers", "which 1"):
         status, out, err = here(*command.split(), "a.nrrd", "b.nrrd", "-o", name)
-        assert status == 2 and not out and not Path(name).exists()
-        says(err, f"{name}: ")
+        assert status == 2 and not out and not Path(name).exists() and says(err, f"{name}: ")
     Path(name).mkdir()
     assert here("compare", "a.nrrd", "b.nrrd", "--metrics", "DSC", "--numbers-only", "-o", name)[0] == 0
 
@@ -93,8 +92,7 @@ def testInputsAreCheckedBeforeTheFolderIsAskedFor(here):
         (("conventions", "a.nrrd", "b.nrrd"), "--output DIR"),
     ):
         status, _, err = here(*command)
-        assert status == 2
-        says(err, name)
+        assert status == 2 and says(err, name)
     Path("list.csv").write_text("case,reference,test\n1,a.nrrd,b.nrrd\n")
     says(here("batch", "list.csv", "--metrics", "DSC")[2], "--output DIR")
 

@@ -36,8 +36,7 @@ def testCounts():
     assert [one.value for one in compare(empty, empty, COUNTS).values()] == [0, 0, 0, 24**3]
     squares = [shapes.loops([(x, 0), (x + 4, 0), (x + 4, 4), (x, 4)]) for x in (0, 1)]
     for one in compare(*squares, Settings(metrics=("TP", "TN", "KAP"))).values():
-        assert one.status == "undefined"
-        says(one.reason)
+        assert one.status == "undefined" and says(one.reason)
 
 
 @pytest.mark.parametrize(
@@ -107,8 +106,7 @@ def testTheEvaluatedGridOfAVolume():
     assert grid["size"] == [16, 24, 20] and says(grid["choice"])
     # of another size of voxels: so many of ours fill it
     grid, *_ = evaluated((10, 12, 14), (3, 2, 2), (1, 0.5, 0.5))
-    assert (grid["size"], grid["voxels"]) == ([30, 24, 28], 20160)
-    says(grid["choice"])
+    assert (grid["size"], grid["voxels"]) == ([30, 24, 28], 20160) and says(grid["choice"])
     # turned: its own box counts, not the box around it
     turned = shapes.rotation((0, 0, 1), 45)
     middle = np.array([11.5, 11.5, 11.5]) - turned @ (np.array([39, 39, 23]) / 2)

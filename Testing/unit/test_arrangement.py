@@ -43,9 +43,7 @@ def testOverlappingContours(test, area, shared, isCleaned):
         assert values["IoU"] == pytest.approx(shared / (400 + area - shared), rel=1e-6)
         assert values["TPR"] == pytest.approx(shared / 400, rel=1e-6)
         assert values["PPV"] == pytest.approx(shared / area, rel=1e-6)
-        assert len(result.findings) == isCleaned
-        for finding in result.findings:
-            says(finding, "test")
+        assert len(result.findings) == isCleaned and all(says(finding, "test") for finding in result.findings)
 
 
 def testSameAreaAsPixels():

@@ -53,11 +53,8 @@ def testEmptyStructures():
     missed, invented = valuesOf(REFERENCE, EMPTY), valuesOf(EMPTY, TEST)
     assert [missed[key] for key in ("RFN", "RFP", "SIS", "wDice")] == pytest.approx([1, 0, 0.7, 0])
     assert invented["RFN"] == 0 and 0 < invented["RFP"] < 1 and invented["wDice"] == 0
-    for pair, criticals in (
-        ((REFERENCE, TEST), None),
-        ((REFERENCE, TEST), {"Wall": EMPTY}),
-        ((EMPTY, EMPTY), {"Wall": WALL}),
-    ):
+    both = REFERENCE, TEST
+    for pair, criticals in ((both, None), (both, {"Wall": EMPTY}), ((EMPTY, EMPTY), {"Wall": WALL})):
         found = compare(*pair, HAZARD, criticals=criticals)
         ((status, reason),) = {(m.status, m.reason) for m in found.values()}
         assert status == "undefined" and says(reason)
@@ -96,9 +93,7 @@ def testAReferenceThatIsACriticalStructureItself():
         result = compare(image, shapes.box((8, 5, 5), (11, 9, 9)), settings, criticals={"Itself": critical})
         assert result["RFN"].value == pytest.approx(0.2)
         told = [finding for finding in result.findings if "reference" in finding]
-        assert len(told) == isSaid
-        for finding in told:
-            says(finding)
+        assert len(told) == isSaid and all(map(says, told))
 
 
 def testCriticalStructuresFarAwayOrMuchLarger(monkeypatch):

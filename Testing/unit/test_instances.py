@@ -105,8 +105,7 @@ class TestSettings:
 
         assert [found(lesionConnectivity=c)["LesionsReference"].value for c in (6, 18, 26)] == [3, 3, 2]
         large = found(lesionMinimum=54.0)
-        assert large["LesionsReference"].value == 1
-        says(large["LesionsReference"].reason, "1 of ")
+        assert large["LesionsReference"].value == 1 and says(large["LesionsReference"].reason, "1 of ")
         usual, stated = found(lesionMinimum=27.0, lesionConnectivity=6), found(lesionConnectivity=6, lesionPenalty=5.0)
         assert usual["LesionHD95"].value == pytest.approx(math.dist((0, 0, 0), (40, 20, 16)) / 2)
         assert stated["LesionHD95"].value == pytest.approx(10 / 3)

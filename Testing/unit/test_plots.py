@@ -52,13 +52,11 @@ def pointsOf(axes) -> list[float]:
 def testFewValuesAreShownAsPoints():
     values = [1.0, 2.0, 2.5, 3.0, 4.0]
     axes, caption = axesOf(cohortOf({"": values}))
-    assert pointsOf(axes) == values
-    says(caption, "n = 5 ")
+    assert pointsOf(axes) == values and says(caption, "n = 5 ")
     # of many, only those beyond the whiskers
     many = [*np.linspace(1, 2, 30), 3.5]
     axes, caption = axesOf(cohortOf({"": many}))
-    assert pointsOf(axes) == [3.5]
-    says(caption, "n = 31 ")
+    assert pointsOf(axes) == [3.5] and says(caption, "n = 31 ")
 
 
 def testAnOutlierDoesNotSqueezeTheRest():
@@ -70,8 +68,7 @@ def testAnOutlierDoesNotSqueezeTheRest():
         ([0.5] * 9, "DSC", "linear"),
     ):
         axes, caption = axesOf(cohortOf({"": values}, key), key)
-        assert axes.get_yscale() == scale
-        says(caption)
+        assert axes.get_yscale() == scale and says(caption)
 
 
 def testMissedStructuresDoNotSqueezeTheRest():
@@ -120,8 +117,7 @@ def testBlandAltman():
     # mean 0.125; deviations -0.025, 0.175, -0.225, 0.075 with squares 0.0875 / 3
     reach = 1.96 * math.sqrt(0.0875 / 3)
     levels = sorted(float(line.get_ydata()[0]) for line in axes.lines if line is not points)
-    assert levels == pytest.approx([0.125 - reach, 0, 0.125, 0.125 + reach])
-    says(caption)
+    assert levels == pytest.approx([0.125 - reach, 0, 0.125, 0.125 + reach]) and says(caption)
     assert blandAltman(Cohort(rows[:2]), ["Lens"]) is None
     assert blandAltman(cohortOf({"": [1, 2, 3]}), ["Lens"]) is None
 
@@ -184,8 +180,7 @@ def testWhatIsDrawnIsChosen(tmp_path, capsys):
         (("--plots", "IoU"), "IoU", "--metrics"),
         (("--plot-structure", "Eye"), "--plot-structure", "--plots"),
     ):
-        assert __main__.main([*command, *options]) == 2
-        says(capsys.readouterr().err, *names)
+        assert __main__.main([*command, *options]) == 2 and says(capsys.readouterr().err, *names)
     assert not (tmp_path / "out").exists()
 
 
