@@ -16,10 +16,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pytest
 
 TESTS = Path(__file__).parents[1]
 SAYINGS = TESTS / "golden" / "sayings.txt"
@@ -44,7 +40,7 @@ def says(text: str, *names: object) -> str:
 
 
 @contextmanager
-def refused(*names: object, error: type[Exception] = ValueError) -> Iterator[pytest.ExceptionInfo]:
+def refused(*names: object, error: type[Exception] = ValueError) -> Iterator:
     """Pass if the block raises such an error, whose message is kept for the file. names: as of says."""
     import pytest  # which Slicer's own Python does not have; there, checks of the panel use the function above
 
@@ -75,9 +71,10 @@ def updated(isWhole: bool) -> dict[str, list[str]]:
     files = {test.partition("::")[0] for test in told} if isWhole else set()
     said = {test: texts for test, texts in told.items() if texts}
     for test, texts in read().items():
-        path, name = TESTS / test.partition("::")[0], test.partition("[")[0].rpartition("::")[2]
-        isThere = path.exists() and f"def {name}(" in path.read_text("utf-8") and test.partition("::")[0] not in files
-        if told[test] is None if test in told else isThere:
+        file, name = test.partition("::")[0], test.partition("[")[0].rpartition("::")[2]
+        path = TESTS / file
+        isLeft = test not in told and file not in files and path.exists() and f"def {name}(" in path.read_text("utf-8")
+        if isLeft or told.get(test, []) is None:
             said[test] = texts
     return said
 

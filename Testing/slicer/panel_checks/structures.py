@@ -140,7 +140,7 @@ def checkAllStructures(session: Session) -> None:
         (model,) = session.maps().values()
         assert model.GetDisplayNode().GetScalarRange() == (-7, 7), "one scale for all"
     session.click(ui.automaticRangeCheckBox)
-    assert mapped(session) == [("Mandible", "reference")]
+    assert {side: one.GetName().split(":")[0] for side, one in session.maps().items()} == {"reference": "Mandible"}
     session.set(ui.plotComboBox, currentIndex=1)
     chart = session.panel.plot.chart
     assert chart.GetNumberOfPlotSeriesNodes() == 8 + 1
@@ -149,11 +149,6 @@ def checkAllStructures(session: Session) -> None:
     says(session.panel.staleness())
     session.choose(STRUCTURE)
     session.apply()
-
-
-def mapped(session: Session) -> list[tuple[str, str]]:
-    """The structures of the maps that can be seen, and the sides they are on."""
-    return [(model.GetName().partition(":")[0], side) for side, model in session.maps().items()]
 
 
 def assertRoom(session: Session, row: int) -> None:
@@ -214,7 +209,7 @@ def checkProtocol(session: Session) -> None:
     assert verdicts["Nowhere"] == "not evaluable" and ui.mainTable.item(0, 1).toolTip(), "with the reason"
     assert not ui.mainTable.item(1, 1).flags() & qt.Qt.ItemIsSelectable, "a selected row does not cover its color"
     assert ui.mainTable.currentRow() == 1 and STRUCTURE in ui.summaryLabel.text, "the worst is seen first"
-    assert mapped(session) == [(STRUCTURE, "reference")]
+    assert {side: one.GetName().split(":")[0] for side, one in session.maps().items()} == {"reference": STRUCTURE}
     assert "Nowhere" in ui.findingsLabel.text and "not evaluable" in ui.judgmentLabel.text
     path = Path(session.folder.name) / "verdicts.csv"
     session.panel.files.writers["verdicts"](path)

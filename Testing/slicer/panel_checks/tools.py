@@ -75,7 +75,7 @@ def checkReport(session: Session) -> None:
     assert "data-steps=" in page and "Plastimatch" not in page
     names = [f"{STRUCTURE} of {node.GetName()}" for node in session.nodes]
     origins = re.findall(r"<span>(\w+): <b>(.*?)</b>", page)
-    assert origins[:2] == [*zip(("Reference", "Test"), names)], names
+    assert origins[:2] == [*zip(("Reference", "Test"), names)]
     assert "Scene" not in dict(origins), "it has not been saved"
     digests = re.findall(r" mm<br><code>(\w{24})</code>", page)
     assert len(set(digests)) == 2 and "SHA-256" not in page, "segments of no file are told by their contents"
