@@ -17,7 +17,7 @@ def testSavedAndLoaded(session, tmp_path, monkeypatch):
 
     ui, path = session.ui, str(tmp_path / "scene.mrb")
     for name, x in (("Ärztin", 0), ("Ben", 2), ("Chris", 6), ("AI", 1)):
-        node = segmentation(name, Box=shapes.box((5 + x, 8, 8), (14 + x, 17, 17), (40, 26, 26)))
+        node = segmentation(name, Box=shapes.box((5 + x, 8, 8), (10 + x, 13, 13), (26, 20, 20)))
     slicer.mrmlScene.RemoveNode(node.GetDisplayNode())  # which those that a script makes need not have
     session.settle(0.1)
     session.set(ui.modeComboBox, currentIndex=2)

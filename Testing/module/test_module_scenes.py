@@ -38,7 +38,7 @@ def measureAndShowAll(session) -> None:
 
 def testEveryNodeHasAFileOfItsOwn(session, tmp_path):
     """None of the files that the Save dialog suggests overwrites another one, and file systems end at 255 letters."""
-    boxes = [scenework.shapes.box((6 + n, 5, 5), (15, 11, 12)) for n in range(3)]
+    boxes = [scenework.shapes.box((6 + n, 5, 5), (9, 8, 8)) for n in range(3)]
     nodes = [scenework.segmentation(letter * 110, Box=box) for letter, box in zip("ABC", boxes)]
     session.chooseFamilies("boundary", "slices")
     # of some letters Slicer makes nothing in the names of files
@@ -80,12 +80,14 @@ def onePair(session):
     session.apply()
 
 
-# What the user does with two segmentations that are chosen.
-STATES = {
-    "everything": scenework.showEverything,
-    "edited pairs": lambda session: scenework.applyAll(session, ("Bar", "Rod", "chosen")),
-    "without the test": lambda session: (session.apply(), slicer.mrmlScene.RemoveNode(session.parameters.test)),
-}
+def editedPairs(session):
+    scenework.showEverything(session)
+    scenework.applyAll(session, ("Bar", "Rod", "chosen"))
+
+
+def withoutTheTest(session):
+    session.apply()
+    slicer.mrmlScene.RemoveNode(session.parameters.test)
 
 
 def look(session) -> dict:
@@ -98,10 +100,10 @@ def look(session) -> dict:
     return shown
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", [editedPairs, withoutTheTest])
 def testSavedAndLoaded(session, tmp_path, state):
     scenework.choose(session, *scenework.observers())
-    STATES[state](session)
+    state(session)
     session.settle(0.4)
     before, path = look(session), str(tmp_path / "scene.mrb")
     observed = scenework.observedNow(session)

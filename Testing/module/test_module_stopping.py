@@ -11,6 +11,7 @@ import scenework
 import shapes
 import slicer
 from sayings import says
+from tiers import rarely
 
 
 class Stopper:
@@ -45,9 +46,7 @@ class Stopper:
 
 
 ENDS = (0, "First"), (2, "Second")
-ACTIONS = ("pair", "all", "observers", "tools", "proposals", "report")
-# some stop much as others do
-NAMES = [pytest.param(name, marks=pytest.mark.nightly if name == "proposals" else ()) for name in ACTIONS]
+NAMES = ("pair", "observers", "report", *rarely(["all", "tools", "proposals"]))  # some stop much as others do
 
 
 def prepare(session, name: str):
@@ -82,7 +81,7 @@ def testStoppedAtEveryStep(session, monkeypatch, name):
         told.add(session.ui.messageLabel.text)
         assert saveState(session) == saved, at
         # later steps are more and more alike; the thorough profile of hypothesis takes each
-        at += 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1 + at // 3
+        at += 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1 + at // 2
     assert at > 2, "there are steps to stop at"
     (stopped,) = map(says, told)
     session.settle(0.1)
@@ -98,7 +97,7 @@ def testFinishedStructuresAreKept(session, monkeypatch):
     action, stopper, counts, told = prepare(session, "all"), Stopper(monkeypatch), [], {}
     assert stopper.stop(action, 0)
     complete = session.panel.outcome
-    for at in range(stopper.count // 4, stopper.count, 1 + stopper.count // 12):
+    for at in range(stopper.count // 4, stopper.count, 1 + stopper.count // 8):
         session.parameters.follow = True
         before = session.panel.outcome
         if not stopper.stop(action, at):

@@ -47,6 +47,8 @@ def checkFamilies(session: Session) -> None:
 
 def checkExtent(session: Session) -> None:
     """The common extent can be chosen, and the results say so."""
+    session.chooseFamilies("overlap")
+    session.apply()
     session.set(session.ui.extentComboBox, currentIndex=1)
     assert session.panel.staleness()
     session.apply()
@@ -58,6 +60,7 @@ def checkExtent(session: Session) -> None:
     session.set(session.ui.extentComboBox, currentIndex=0)
     session.apply()
     assert not session.panel.outcome.records[0].findings and not session.ui.findingsLabel.text
+    session.chooseFamilies("boundary", "signed", "overlap")
 
 
 def checkConvention(session: Session) -> None:

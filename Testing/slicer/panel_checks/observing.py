@@ -8,11 +8,10 @@ from sayings import says
 
 from .fitting import covered
 from .lesions import cubes
-from .session import STRUCTURE, Session, goBack
+from .session import SMALL, STRUCTURE, Session, goBack
 from .views import shownIn
 
 READERS = {"Anna": 0, "Ben": 1, "Chris": 0}
-SMALL = "Eye_L"
 
 
 def checkObservers(session: Session) -> None:

@@ -12,6 +12,7 @@ import slicer
 from vtk.util.numpy_support import vtk_to_numpy
 
 STRUCTURE = "Parotid_L"
+SMALL = "Eye_L"
 
 
 class Session:

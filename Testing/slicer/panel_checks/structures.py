@@ -108,6 +108,7 @@ def checkAllStructures(session: Session) -> None:
     from SegmentMetricsLib.mrml import navigation
 
     ui = session.ui
+    session.chooseFamilies("boundary", "signed", "overlap")
     session.set(ui.modeComboBox, currentIndex=1)
     assert says(session.panel.staleness(), STRUCTURE) and session.isShown(ui.staleLabel)
     for node in session.nodes:

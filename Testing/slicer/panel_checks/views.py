@@ -10,7 +10,7 @@ import slicer
 from sayings import says
 from vtk.util.numpy_support import vtk_to_numpy
 
-from .session import STRUCTURE, Session
+from .session import SMALL, STRUCTURE, Session
 
 # What a user can set of how a node is shown, of segmentations and of models.
 PROPERTIES = (
@@ -115,7 +115,7 @@ def checkFocus(session: Session) -> None:
     assert nodes[0].GetDisplayNode().GetVisibility(), "what is shown in spite of it stays beside this pair"
     nodes[0].GetDisplayNode().SetVisibility(False)
     nodes[0].GetDisplayNode().SetVisibility(True)
-    session.choose("Eye_L")
+    session.choose(SMALL)
     session.apply()
     assert not nodes[0].GetDisplayNode().GetVisibility(), "until another one is compared"
     removeResults(session.panel.outcome.comparisons[0])
@@ -267,7 +267,7 @@ def checkViews(session: Session) -> None:
     session.settle()
     session.apply()
     assert isSame(before), "the same pair moves nothing"
-    session.choose("Eye_L")
+    session.choose(SMALL)
     session.apply()
     eye, there = session.panel.outcome.comparisons[0], navigation.viewState(slicer.mrmlScene)
     assert not isSame(before)

@@ -85,15 +85,16 @@ class Enumerator(int):
 
 
 def note(kind: type, name: str) -> None:
-    """Complain about a member that one of these uses and that names.txt lacks: does a running Slicer have it?
-
-    It may be listed as that of a base class.
-    """
-    if not sys._getframe(2).f_code.co_filename.startswith(USERS):
-        return
-    if LISTED.isdisjoint(f"{base.__name__}.{name}" for base in kind.__mro__):
+    """Complain about a member that one of these uses and that names.txt lacks: does a running Slicer have it?"""
+    if isLacking(kind, name) and sys._getframe(2).f_code.co_filename.startswith(USERS):
         public = next(base.__name__ for base in kind.__mro__ if not base.__name__.startswith("_"))
         signals.complain(f"names.txt lacks {public}.{name}")
+
+
+@cache
+def isLacking(kind: type, name: str) -> bool:
+    """Whether names.txt lacks a member; it may be listed as that of a base class."""
+    return LISTED.isdisjoint(f"{base.__name__}.{name}" for base in kind.__mro__)
 
 
 class WrapperClass(type):
