@@ -19,22 +19,19 @@ LEVELS = 3
 
 def distancesTo(points: np.ndarray, elements: np.ndarray) -> np.ndarray:
     """Return the distance (n, m) of every point (n, 3) from every element."""
-    points = points[:, None]
-    sides = [(0, 1)] if elements.shape[1] == 2 else [(0, 1), (1, 2), (2, 0)]
-    found = np.full((points.shape[0], len(elements)), np.inf)
-    for a, b in sides:
-        start, way = elements[:, a], elements[:, b] - elements[:, a]
-        share = np.einsum("nmx,mx->nm", points - start, way) / np.maximum((way**2).sum(axis=1), 1e-300)
-        nearest = start + np.clip(share, 0, 1)[..., None] * way
-        found = np.minimum(found, np.linalg.norm(points - nearest, axis=2))
-    if elements.shape[1] == 2:
+    corners = elements.transpose(1, 0, 2)
+    # along the sides (s, m, 3), which a segment has one of, from where each begins to the points (s, n, m, 3)
+    sides = (np.roll(corners, -1, axis=0) - corners)[: 1 if len(corners) == 2 else 3]
+    toPoints = points[:, None] - corners[: len(sides), None]
+    share = np.einsum("snmx,smx->snm", toPoints, sides) / np.maximum((sides**2).sum(axis=2), 1e-300)[:, None]
+    away = toPoints - np.clip(share, 0, 1)[..., None] * sides[:, None]
+    found = np.sqrt(np.einsum("snmx,snmx->snm", away, away).min(axis=0))
+    if len(sides) == 1:
         return found
-    a, b, c = elements.transpose(1, 0, 2)
-    normal = np.cross(b - a, c - a)
-    isOpposite = (normal**2).sum(axis=1) > 0
-    for start, end in ((a, b), (b, c), (c, a)):
-        isOpposite = isOpposite & (np.einsum("nmx,mx->nm", points - start, np.cross(normal, end - start)) >= 0)
-    height = np.abs(np.einsum("nmx,mx->nm", points - a, normal)) / np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
+    normals = np.cross(sides[0], sides[1])
+    length = np.linalg.norm(normals, axis=1)
+    isOpposite = (np.einsum("snmx,smx->snm", toPoints, np.cross(normals, sides)) >= 0).all(axis=0) & (length > 0)
+    height = np.abs(np.einsum("nmx,mx->nm", toPoints[0], normals)) / np.maximum(length, 1e-300)
     return np.where(isOpposite, height, found)
 
 

@@ -38,10 +38,10 @@ AXES = {
 def testNearestOfALattice(name, away):
     surface = fromMask(Mask.fromArray(BLOB, shapes.gridOf(origin=(30.0, -20.0, 10.0), direction=AXES[name])))
     random = np.random.default_rng(4)
-    points = surface.points[random.integers(0, len(surface.points), 300)] + away * random.normal(size=(300, 3))
+    points = surface.points[random.integers(0, len(surface.points), 100)] + away * random.normal(size=(100, 3))
     found = NearestTriangles(surface.points, surface.cells).find(points)
     distances = naive.distancesTo(points, surface.points[surface.cells])
-    assert distances[np.arange(300), found] == pytest.approx(distances.min(axis=1), abs=1e-9)
+    assert distances[np.arange(100), found] == pytest.approx(distances.min(axis=1), abs=1e-9)
 
 
 @pytest.mark.parametrize("count", [1, 3000])
