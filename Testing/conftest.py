@@ -65,7 +65,9 @@ def pytest_runtest_logreport(report):
 def pytest_sessionfinish(session):
     """Hold what was said against the file, or write it, once all workers have come back."""
     config = session.config
-    if hasattr(config, "workerinput"):
+    config.changedSayings = []
+    # other systems write paths and say errors their own way
+    if hasattr(config, "workerinput") or sys.platform != "linux":
         return
     some = ("file_or_dir", "keyword", "markexpr", "deselect", "lf")
     isWhole = session.exitstatus == pytest.ExitCode.OK and not any(config.getoption(one, None) for one in some)

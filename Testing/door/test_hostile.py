@@ -111,7 +111,7 @@ def compareNames(run, names: list[str], *options) -> None:
     array = SimpleITK.GetArrayFromImage(shapes.labelImage(boxes, (8, 3 * len(boxes) + 6, 1)))
     fields = [{"ID": f"S{n}", "Name": name, "LabelValue": n, "Layer": 0} for n, name in enumerate(names, 1)]
     path = save(shapes.segmentation([array], fields), Path(CODE_AS_FILE))
-    status, out, err = run("compare", path, path, "-o", "out", "--metrics", "boundary,overlap", *options, isDrawn=True)
+    status, out, err = run("compare", path, path, "-o", "out", "--metrics", "HD,DSC", *options, isDrawn=True)
     assert (status, err) == (0, "")
     # one line a name
     assert len(out.split("\n\n")[0].splitlines()) == 2 + len(names)

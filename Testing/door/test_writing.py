@@ -259,25 +259,6 @@ def testResultsAmongStructuresAreNone(results, tmp_path):
 # Names of files, what replaces an earlier run, and texts that spreadsheets and JSON take
 
 
-def testFileNames(run, tmp_path):
-    """They differ, also for file systems that ignore case or count bytes, and keep the letters of any script."""
-    expected = {
-        **{"A": "A", "a": "a_2", "A_2": "A_2_2", "a_2": "a_2_3"},
-        **{"a/b": "a_b", "a\\b": "a_b_2", "a:b": "a_b_3", "a b": "a_b_4", "a<b>|c?": "a_b_c"},
-        **{"Ösophagus": "Ösophagus", "O\u0308sophagus": "Ösophagus_2", "ösophagus": "ösophagus_3"},
-        "हृदय (बायाँ)": "हृदय_बायाँ",  # vowel signs belong to their letters
-        **{"❤*": "structure", "肺" * 90: "肺" * 66, "-x": "-x", "GTV-1.5cm": "GTV-1.5cm", "Label 5": "Label_5"},
-    }
-    array, segments = np.zeros((3, 20, 20), np.uint8), []
-    for label, name in enumerate(expected, start=1):
-        array[1, 3 * (label % 6) + 1, 3 * (label // 6) + 1] = label
-        segments.append({"ID": f"S{label}", "Name": name, "LabelValue": label, "Layer": 0})
-    path = save(shapes.segmentation([array], segments), tmp_path / "all.seg.nrrd")
-    assert run("compare", path, path, "--metrics", "HD", "-o", "out", isDrawn=True)[0] == 0
-    found = {pair["reference"]["name"]: pair["files"]["distances"] for pair in metrics("out")["pairs"]}
-    assert found == {name: f"distances_{file}.vtp" for name, file in expected.items()}
-
-
 # As a list of names may have them: what breaks lines or moves the cursor, half of a pair of surrogates, paths, markup.
 ODD = {
     **{"a\nb": "a_b", "tab\tand\rreturn": "tab_and_return", "half \ud800": "half", "\x07\x1b[31mred": "31mred"},

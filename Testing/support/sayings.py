@@ -22,7 +22,7 @@ SAYINGS = TESTS / "golden" / "sayings.txt"
 # How lines of the file begin: a text, and the further lines of one. All others are the tests that say what follows.
 NEW, MORE = "  - ", "    "
 # Folders of a test's own, whose names change from run to run.
-TEMPORARY = re.compile(r"[^\s'\"=]*pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/\s]+/?")
+TEMPORARY = re.compile(r"[^\s'\"=(]*pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/\s]+/?")
 
 # What was said so far in the test that runs in this process.
 heard: list[str] = []

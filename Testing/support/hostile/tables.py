@@ -99,6 +99,15 @@ NAMES = {
     "</script><script>ran=2</script>": ("distances_script_script_ran_2_script.vtp", "</script><script>ran=2</script>"),
     "'\"><svg onload=ran=3>": ("distances_svg_onload_ran_3.vtp", "'\"><svg onload=ran=3>"),
     "&lt;b&gt;": ("distances_lt_b_gt.vtp", "&lt;b&gt;"),
+    # of any script: vowel signs belong to their letters, and some file systems ignore case or count bytes
+    "A_2": ("distances_A_2.vtp", "A_2"),
+    "A": ("distances_A.vtp", "A"),
+    "a": ("distances_a_3.vtp", "a"),
+    "Ösophagus": ("distances_Ösophagus.vtp", "Ösophagus"),
+    "O\u0308sophagus": ("distances_Ösophagus_2.vtp", "O\u0308sophagus"),
+    "ösophagus": ("distances_ösophagus_3.vtp", "ösophagus"),
+    "हृदय (बायाँ)": ("distances_हृदय_बायाँ.vtp", "हृदय (बायाँ)"),
+    "肺" * 90: (f"distances_{'肺' * 66}.vtp", "肺" * 90),
 }
 
 
