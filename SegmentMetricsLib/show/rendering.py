@@ -127,8 +127,9 @@ def draw(
         colors = (AMBIENT + (1 - AMBIENT) * np.clip(facing, 0, 1))[:, None] * colors
     drawn = np.zeros((height * width, 4), np.float32)
     drawn[covered, :3], drawn[covered, 3] = colors, 1
-    drawn = drawn.reshape(height, width, 4)
-    sums = drawn.reshape(height // finer, finer, width // finer, finer, 4).sum(axis=(1, 3)) / finer**2
+    drawn = drawn.reshape(height // finer, finer, width // finer, finer, 4)
+    # NumPy is slow to sum along short axes
+    sums = sum(drawn[:, row, :, column] for row, column in np.ndindex(finer, finer)) / finer**2
     touched = np.nonzero(sums[..., 3])
     sums = sums[touched]
     field[touched] = np.rint(field[touched] * (1 - sums[:, 3:]) + sums[:, :3])
