@@ -314,7 +314,7 @@ def testWhenNobodyCanPractice(session):
     says(session.ui.practiceCheckBox.accessibleDescription)
 
 
-@pytest.mark.parametrize("strokes", [30, pytest.param(1000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("strokes", [20, pytest.param(1000, marks=pytest.mark.nightly)])
 def testStrokes(following, strokes):
     """Random strokes and undos leave no node and no observer behind, and the numbers are those of a full run."""
     session, random = following, np.random.default_rng(strokes)

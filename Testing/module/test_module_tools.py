@@ -162,32 +162,21 @@ def testProtocolsOfFilesAndExamples(desktop, session, tmp_path):
     session.apply()
     says(session.ui.judgmentLabel.text.rpartition("<br>")[2])
     assert session.ui.protocolTable.rowCount == 0
-    chooseProtocol(session, "None")
+    chooseProtocol(session, node.GetName())
     session.apply()
-    assert session.parameters.protocol is None and not session.isShown(session.ui.judgmentLabel)
+    slicer.mrmlScene.RemoveNode(node)
+    session.settle(0.1)
+    assert session.parameters.protocol is None and session.ui.protocolComboBox.currentText == "None"
+    assert session.panel.staleness() and session.isShown(session.ui.protocolTable), "verdicts stay until the next run"
+    session.apply()
+    assert not session.isShown(session.ui.protocolTable) and not session.isShown(session.ui.judgmentLabel)
+    assert not session.panel.staleness()
     path.write_text(PROTOCOL.replace("0.5", "half"), encoding="utf-8")
     desktop.answers.append(str(path))
     chooseProtocol(session, "From a file...")
     (message,) = [shown[1] for shown in desktop.shown if shown[0] == "Critical"]
     says(message, "limits.csv", "3", "half")
     assert session.parameters.protocol is None and session.ui.protocolComboBox.currentIndex == 0
-
-
-def testAProtocolThatIsDeleted(session):
-    """The verdicts that were given stay, out of date, until the next run."""
-    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-    from SegmentMetricsLib.mrml import tableFromProtocol
-
-    node = tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
-    choose(session, *twoBoxes(), "Box")
-    session.set(session.parameters, protocol=node)
-    session.apply()
-    slicer.mrmlScene.RemoveNode(node)
-    session.settle(0.1)
-    assert session.parameters.protocol is None and session.ui.protocolComboBox.currentText == "None"
-    assert session.panel.staleness() and session.isShown(session.ui.protocolTable)
-    session.apply()
-    assert not session.isShown(session.ui.protocolTable) and not session.panel.staleness()
 
 
 def press(session, table, *keys) -> list[int]:

@@ -32,7 +32,7 @@ def observers(first: str = "First", second: str = "Second") -> list:
     """Return two segmentation nodes: a box that was moved, a bar with another name, and a third structure of one."""
     nodes = []
     for shift, name, bar in ((0, first, "Bar"), (2, second, "Rod")):
-        masks = {"Box": shapes.box((6 + shift, 5, 5), (15 + shift, 11, 12)), bar: shapes.box((4, 15, 16), (15, 17, 20))}
+        masks = {"Box": shapes.box((6 + shift, 5, 5), (15 + shift, 8, 8)), bar: shapes.box((4, 15, 16), (15, 17, 20))}
         if not shift:
             masks["Critical"] = shapes.box((3, 18, 4), (6, 20, 7))
         nodes.append(segmentation(name, **masks))
