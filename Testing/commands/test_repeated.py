@@ -64,8 +64,8 @@ def rods(spacing: float, isCut: bool, path: str) -> None:
 
 def testACaseOfManyStructures(run):
     pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
-    rods(2.0, False, "a.nrrd")
-    rods(2.1, True, "b.nrrd")
+    rods(2.5, False, "a.nrrd")
+    rods(2.6, True, "b.nrrd")
     given = ("--metrics", "HD,HD95,DSC", "--report", "--numbers-only", "-o", "out")
     status, out, _ = run("compare", "a.nrrd", "b.nrrd", *given)
     assert status == 0

@@ -41,8 +41,6 @@ def checkFamilies(session: Session) -> None:
     assert "FMS_2" in after and after["AVD"].unit == "voxel" and after["ACC"].value < before["ACC"].value
     ui.betaSpinBox.value = 1
     ui.gridComboBox.currentIndex = ui.voxelUnitComboBox.currentIndex = 0
-    session.chooseFamilies("boundary", "signed", "overlap")
-    session.apply()
 
 
 def checkExtent(session: Session) -> None:
