@@ -69,7 +69,7 @@ def pytest_sessionfinish(session):
     # other systems write paths and say errors their own way
     if hasattr(config, "workerinput") or sys.platform != "linux":
         return
-    some = ("file_or_dir", "keyword", "markexpr", "deselect", "lf")
+    some = ("file_or_dir", "keyword", "markexpr", "deselect", "lf", "stepwise")
     isWhole = session.exitstatus == pytest.ExitCode.OK and not any(config.getoption(one, None) for one in some)
     said = sayings.updated(isWhole)
     if config.getoption("sayings"):

@@ -203,8 +203,8 @@ def testMethodFoldersAreCompared(folders):
     assert status == 0
     for line, *names in zip(
         err.splitlines(),
-        ("3", "3", "2", "labelsTs", "b7.nrrd", Path("dataset.json").resolve()),
-        ("labelsTs", "pred1 (net)", "pred2 (other)", "pred2: a10", "pred2, ", "."),
+        ("3", "3", "2", "a10", "b7.nrrd", Path("dataset.json").resolve()),
+        ("labelsTs", "pred1 (net)", "pred2 (other)", "pred2", "pred2", "."),
         strict=True,
     ):
         says(line, *names)

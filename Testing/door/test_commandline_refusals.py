@@ -17,7 +17,7 @@ from sayings import says
 
 from SegmentMetricsLib import __main__
 
-HELP = "(see segment-metrics compare --help)"
+HELP = "segment-metrics compare --help"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything is open to root")

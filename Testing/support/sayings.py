@@ -32,10 +32,11 @@ told: dict[str, list[str] | None] = {}
 
 def says(text: str, *names: object) -> str:
     """Keep a message for the file, and return it. names: what it has to tell, as texts that are in it."""
-    assert text, "nothing is said"
+    assert text.strip(), "nothing is said"
     for name in names:
         assert str(name) in text, f"{name!s} is not in: {text}"
-    heard.append("\n".join(map(str.rstrip, TEMPORARY.sub("", text).strip().splitlines())))
+    kept = TEMPORARY.sub("", text).encode(errors="backslashreplace").decode()  # names of files may be no Unicode
+    heard.append("\n".join(map(str.rstrip, kept.strip().splitlines())))
     return text
 
 
