@@ -27,10 +27,6 @@ def testProcesses(study, inProcesses):
     assert [float(row["DSC"]) for row in table()] == pytest.approx([1, 0.9, 0.8])
 
 
-def childrenOf(process: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-
-
 def isRunning(process: int) -> bool:
     try:
         return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
@@ -54,7 +50,7 @@ def testKilledAndRunAgain(study):
             time.sleep(0.02)
 
     waitFor(3)
-    children = childrenOf(process.pid)
+    children = [int(one) for one in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
     workers = [c for c in children if "multiprocessing.spawn" in Path(f"/proc/{c}/cmdline").read_text()]
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)

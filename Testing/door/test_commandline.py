@@ -46,7 +46,8 @@ def testNamesInLatin1(run, tmp_path):
     assert metrics("out")["pairs"][0]["reference"]["name"] == "Niere_ü"
 
 
-def testDemo(run):
+def testDemo(run, monkeypatch):
+    monkeypatch.setattr("SegmentMetricsLib.show.pictures.overlay.drawOverlay", lambda *given, **options: None)
     status, out, err = run("demo", "--tolerance", "3", "--metrics", "DSC,NSD")
     assert (status, err) == (0, "")
     folder = Path("segment-metrics-demo")

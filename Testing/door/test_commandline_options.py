@@ -19,12 +19,12 @@ from sayings import says
 from SegmentMetricsLib import Settings, compare
 
 NOISE = np.random.default_rng(0).integers(-1000, 2000, (16, 16, 16)).astype(np.int16)
+BOXES = {1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12)), 3: ((15, 15, 15), (16, 16, 16))}
 
 
 def testChosenStructuresThatOnlyOneHas(run, tmp_path):
-    boxes = {1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12)), 3: ((15, 15, 15), (16, 16, 16))}
-    three = save(shapes.labelImage(boxes), tmp_path / "three.nrrd")
-    two = save(shapes.labelImage({n: boxes[n] for n in (1, 2)}), tmp_path / "two.nrrd")
+    three = save(shapes.labelImage(BOXES), tmp_path / "three.nrrd")
+    two = save(shapes.labelImage({n: BOXES[n] for n in (1, 2)}), tmp_path / "two.nrrd")
     status, out, err = run("compare", two, three, "--output", "out", "--structure", "Label 3")
     assert (status, out) == (2, "") and not Path("out").exists()
     says(err, "Label 3", "Label 1, Label 2")
@@ -37,8 +37,7 @@ def testChosenStructuresThatOnlyOneHas(run, tmp_path):
 
 def testPairsBesideChosenStructures(run, tmp_path):
     """Whoever gives a pair wants it compared, whatever else is chosen."""
-    boxes = {1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12)), 3: ((15, 15, 15), (16, 16, 16))}
-    three = save(shapes.labelImage(boxes), tmp_path / "three.nrrd")
+    three = save(shapes.labelImage(BOXES), tmp_path / "three.nrrd")
     chosen = ("--structure", "1", "--pair", "2=3", "--output", "out")
     for verb, more in (("compare", "--numbers-only"), ("conventions", "--tool=MedPy")):
         assert run(verb, three, three, more, *chosen)[0] == 0
@@ -65,6 +64,7 @@ def testMetrics(run, pair):
     assert run("compare", *pair, "--output", "out", "--metrics", "all")[0] == 0
     measured = metrics("out")["pairs"][0]["measurements"]
     # nothing is said of a dose that is not given, unless somebody asks for it
+    assert "Gy" not in json.dumps({**metrics("out"), "settings": None})
     known = {key: one.family for key, one in compare(BOX, SHIFTED, Settings(metrics=("all", "dose"))).items()}
     families = [family for family in dict.fromkeys(known.values()) if family != "dose"]
     assert [family for family, _ in groupby(map(known.get, measured))] == families

@@ -20,12 +20,6 @@ from SegmentMetricsLib import __main__
 HELP = "segment-metrics compare --help"
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything is open to root")
-def testFilesThatCannotBeOpened(run, pair):
-    pair[1].chmod(0)
-    assert str(pair[1]) in refusal(run, "compare", *pair)
-
-
 @pytest.mark.parametrize(
     ("arguments", "which"),
     [

@@ -10,6 +10,7 @@ import shapes
 from commandruns import run as run
 from dicomfiles import CENTER, GRID, circle, cylinder, edited, readContours
 from sayings import refused, says
+from tiers import rarely
 
 from SegmentMetricsLib import Grid, Settings, compare, compareCase, readStructures
 
@@ -33,8 +34,8 @@ def testContoursBetweenSlicesCutNoHoles(tmp_path):
         away = np.arange(0, 60, step) - 30
         return [circle(np.sqrt(RADIUS**2 - d**2), d + 30) for d in away[np.abs(away) < RADIUS]]
 
-    slices, *dense = readContours(tmp_path, {f"{step}": ball(step) for step in (3.0, 1.5, 1.0, 0.75)}).values()
-    assert slices.notes == () and len(dense) == 3
+    slices, *dense = readContours(tmp_path, {f"{step}": ball(step) for step in (3.0, 1.5, 0.75)}).values()
+    assert slices.notes == () and len(dense) == 2
     for structure in dense:
         assert structure.mask.isSameAs(slices.mask)
         assert structure.mask.size == pytest.approx(4 / 3 * np.pi * RADIUS**3, rel=0.01)
@@ -286,16 +287,16 @@ OPEN = ["POINT", "OPEN_PLANAR", "OPEN_NONPLANAR", "open planar"]
 def testTypesOfContours(tmp_path):
     """What is not known to be open is filled, and only what is open is called that."""
     every = (*KNOWN, *UNKNOWN, *OPEN)
-    kinds = {(kind, number): kind for kind in every for number in range(0, 16, 2)}
+    kinds = {(kind, number): kind for kind in every for number in (0, 2)}
     kinds |= {("None", number): "" for number in range(3)}
-    found = readContours(tmp_path, {"All": ROD, "None": ROD, **dict.fromkeys(every, ROD)}, kinds=kinds)
+    found = readContours(tmp_path, dict.fromkeys(("All", "None", *every), ROD[:4]), kinds=kinds)
     assert found["None"].notes == () and found["None"].mask.count == found["All"].mask.count
     for kind in every:
         assert found[kind].mask.count == found["All"].mask.count / (2 if kind in OPEN else 1)
         notes = "\n".join(found[kind].notes)
         assert bool(notes) == (kind not in KNOWN)
         if notes:
-            says(notes, 8, kind if kind in UNKNOWN else "")
+            says(notes, 2, kind if kind in UNKNOWN else "")
 
 
 def testContoursOfTooFewPointsAreNotCalledOpen(tmp_path):
@@ -309,7 +310,7 @@ def testContoursOfTooFewPointsAreNotCalledOpen(tmp_path):
 # The planes of DICOM contours: how far apart they are, and where they lie without their image
 
 
-@pytest.mark.parametrize("shift", [0.01, 0.2, 1.0, 1.5])
+@pytest.mark.parametrize("shift", [0.01, 1.5, *rarely([0.2, 1.0])])
 def testWithoutTheImageStructuresHaveTheirOwnPlanes(tmp_path, shift):
     heights = np.arange(0, 30, 3.0)
     regions = {"A": cylinder(heights), "B": cylinder(heights + shift, (40, 0)), "One": cylinder([6.0], (80, 0))}
@@ -343,7 +344,7 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", ["sagittal", "oblique", *rarely(["coronal"])])
 def testPlanesOfAnyImage(tmp_path, view):
     """Without the image it is the contours that tell in which planes they lie, whatever some odd one says."""
     turn, heights = VIEWS[view], np.arange(0, 30, 3.0)

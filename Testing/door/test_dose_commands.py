@@ -65,12 +65,6 @@ def testCompare(run, dosed, tmp_path):
     assert "gray.nii.gz" in files and "dose" in files
 
 
-def testNothingIsSaidOfADoseThatIsNotGiven(run, dosed):
-    assert run("compare", *dosed[:2], "--output", "out", "--numbers-only")[0] == 0
-    text = json.dumps({**metrics("out"), "settings": None})
-    assert "dose" not in text and "Gy" not in text
-
-
 def testHazardKernel(run, dosed):
     *both, dose = dosed
     given = ("--kernel", "dose", "--set", "prescription=100", "--output", "out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,6 +26,7 @@ SLOPE, LEVEL = 0.5, 80.0  # Gy per mm, and Gy at the origin
 KEYS = ("D2", "D50", "D95", "D98", "D0.03cc", "Dmean", "Dmax", "Dmin")
 
 
+@cache
 def gradient(step: float, along=(0, 0, 1)) -> Dose:
     """Return a dose that rises along an axis."""
     half = 96.0

@@ -16,14 +16,11 @@ from dicomfiles import edited, item, writeDose
 from imagefiles import save
 from sayings import refused, says
 from shapes import gridOf
+from tiers import rarely
 
 from SegmentMetricsLib import Dose, Grid, Settings, compare, readBatch, readDose
 
 EXTREMES = ("DmaxReference", "DminReference", "DmaxTest", "DminTest", "DmaxUnder", "DmaxOver")
-
-
-def imageOn(grid: Grid, array: np.ndarray):
-    return shapes.imageOf(array, grid.spacing.tolist(), grid.origin.tolist(), grid.direction)
 
 
 def doseAt(dose: Dose, points: np.ndarray) -> np.ndarray:
@@ -88,11 +85,14 @@ def case(seed: int):
 
 
 def measured(grids, masks, dose, **settings):
-    images = [imageOn(grid, mask) for grid, mask in zip(grids, masks, strict=True)]
+    images = [
+        shapes.imageOf(mask, grid.spacing.tolist(), grid.origin.tolist(), grid.direction)
+        for grid, mask in zip(grids, masks, strict=True)
+    ]
     return compare(*images, Settings(metrics="dose", **settings), dose=dose)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(4), *rarely(range(4, 8))])
 def testExtremesAreExact(seed):
     grids, masks, dose = case(seed)
     found = measured(grids, masks, dose)
@@ -102,7 +102,7 @@ def testExtremesAreExact(seed):
     assert {key: found[key].value for key in EXTREMES} == pytest.approx(dict(zip(EXTREMES, of)), abs=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [1, 2, *rarely([0, 3])])
 def testTurnedGridsReachAllThatASampleFinds(seed):
     """No place in a mask, or in a part, is beyond the extremes, and some place is near them."""
     grids, masks, dose = case(seed)
@@ -143,7 +143,7 @@ def testPeaksOfTurnedVoxels(dose, directions, highest):
     assert found["DmaxReference"].value == pytest.approx(50 + highest, abs=1e-9)
 
 
-@pytest.mark.parametrize("isMesh", [(False, False), (True, True), (True, False), (False, True)])
+@pytest.mark.parametrize("isMesh", [(False, False), (True, True), (True, False), *rarely([(False, True)])])
 @pytest.mark.parametrize("isHot", [True, False])
 def testWhatTheTestMissesHasTheLargestDoseOfTheReference(isMesh, isHot):
     """The test lacks one half of a box: the hot one, or the other one, whose largest dose is where they meet."""
@@ -162,7 +162,7 @@ def testWhatTheTestMissesHasTheLargestDoseOfTheReference(isMesh, isHot):
     assert found["DmaxUnder"].value == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("level", [30.0, 45.3, 0.1])
+@pytest.mark.parametrize("level", [45.3, 0.1, *rarely([30.0])])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def testVolumeOfAUniformDose(level, kind):
     """Rounding takes nothing away: neither while the dose is interpolated nor in single precision."""
@@ -256,16 +256,14 @@ class TestFiles:
     PLACE = ("PixelSpacing", "ImageOrientationPatient", "ImagePositionPatient", "GridFrameOffsetVector")
 
     @pytest.mark.parametrize("name", (*VALUES, *STORED, *PLACE))
-    @pytest.mark.parametrize("isThere", [False, True])
-    def testRefusedByTheNameOfWhatIsMissing(self, tmp_path, name, isThere):
+    def testRefusedByTheNameOfWhatIsMissing(self, tmp_path, name):
+        """Its value, or all of it."""
         path = self.write(tmp_path)
-        with edited(path) as stored:
-            if isThere:
-                stored[name].value = None
-            else:
-                del stored[name]
-        with refused(f" {name} "):
-            readDose(path)
+        for remove in (lambda stored: setattr(stored[name], "value", None), lambda stored: stored.pop(name)):
+            with edited(path) as stored:
+                remove(stored)
+            with refused(f" {name} "):
+                readDose(path)
 
     @pytest.mark.parametrize(
         ("change", "names"),

@@ -44,14 +44,6 @@ def testImagesOfEveryKind(tmp_path, suffix, compressed):
         assert structure.surfaceKind == "unsmoothed"
 
 
-def testNrrdInRasIsTurned(tmp_path):
-    path = save(shapes.labelImage(BOXES, SIZE), tmp_path / "lps.nrrd", compressed=False)
-    ras = tmp_path / "ras.nrrd"
-    ras.write_bytes(path.read_bytes().replace(b"left-posterior-superior", b"right-anterior-superior"))
-    for name, structure in read(path).items():
-        assert middleOf(read(ras)[name]) == pytest.approx(middleOf(structure) * (-1, -1, 1))
-
-
 def testMembershipsCountInPartWithoutAThreshold(tmp_path):
     """A voxel at the threshold belongs to the structure."""
     array = np.zeros((8, 8, 8), np.float32)
@@ -333,12 +325,6 @@ def writeNifti(path: Path, turn, form: str, order: str = "<", third: bool = True
     return path
 
 
-def place(turn) -> np.ndarray:
-    """Return the LPS places of the first voxel and its neighbors along a row and a column."""
-    steps = turn[:, :2] * LENGTHS
-    return np.array([ORIGIN, ORIGIN + steps[:, 0], ORIGIN + steps[:, 1]]) * (-1, -1, 1)
-
-
 def writeNrrd(path: Path, turn, voxels: str = "raw", **fields) -> Path:
     vectors = " ".join("({})".format(",".join(map(str, column))) for column in (turn[:, :2] * LENGTHS).T)
     fields |= {"space_directions": vectors, "space_origin": f"({','.join(map(str, ORIGIN))})", "encoding": voxels}
@@ -360,10 +346,12 @@ def testFlatImagesAnywhere(tmp_path, turn):
     ]
     for name, voxels in (("gzip.nrrd", "gzip"), ("raw.nrrd", "raw"), ("raw.nhdr", "raw")):
         made.append(writeNrrd(tmp_path / name, TURNS[turn], voxels, centers="cell cell", units='"mm" "mm"'))
+    # the first voxel, and its neighbors along a row and a column, LPS
+    places = (ORIGIN + np.vstack([np.zeros(3), (TURNS[turn][:, :2] * LENGTHS).T])) * (-1, -1, 1)
     for path in made:
         (structure,) = readStructures(path)
         grid = structure.mask.grid
-        np.testing.assert_allclose(grid.toWorld([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), place(TURNS[turn]), atol=1e-4)
+        np.testing.assert_allclose(grid.toWorld([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), places, atol=1e-4)
         assert grid.size == (12, 10, 1) and structure.mask.count == 25 and structure.dimension == 2
         assert not structure.notes
 

@@ -45,7 +45,10 @@ def testPolygonsAndContours(tmp_path):
 # PLY
 
 
-def plyText(faces, order="ascii", vertices=((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)), newline="\n") -> bytes:
+CORNERS = ((0, 0, 0), (123.4567890123, 0, 0), (0, 1, 0), (0, 0, 1))
+
+
+def plyText(faces, order="ascii", vertices=CORNERS, newline="\n") -> bytes:
     """Return a PLY file as other programs write them: double coordinates, colors, flags behind the faces' corners."""
     header = ["ply", f"format {order} 1.0", "comment made by hand", "obj_info nothing"]
     header += [f"element vertex {len(vertices)}", "property double x", "property float64 y", "property float z"]
@@ -68,7 +71,8 @@ def testPlyOfOtherPrograms(tmp_path, order, newline):
     path = tmp_path / "x.ply"
     path.write_bytes(plyText(TETRAHEDRON, order, newline=newline))
     (structure,) = readStructures(path)
-    assert structure.surface.volume == pytest.approx(1 / 6) and structure.surface.isClosed
+    assert structure.surface.volume == pytest.approx(123.4567890123 / 6) and structure.surface.isClosed
+    assert structure.surface.points.max() == 123.4567890123, "in double precision"
 
 
 @pytest.mark.parametrize("order", ["ascii", "binary_little_endian"])
@@ -80,12 +84,6 @@ def testPlyOfMixedPolygons(tmp_path, order):
     path.write_bytes(plyText(faces, order, vertices))
     (structure,) = readStructures(path)
     assert structure.surface.volume == pytest.approx(4) and structure.surface.isClosed
-
-
-def testPlyKeepsDoublePrecision(tmp_path):
-    path = tmp_path / "x.ply"
-    path.write_bytes(plyText(TETRAHEDRON, "ascii", ((123.4567890123, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))))
-    assert readStructures(path)[0].surface.points.max() == 123.4567890123
 
 
 # What is changed in the text of a good file.

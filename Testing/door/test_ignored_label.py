@@ -12,6 +12,7 @@ from batchruns import rowsOf
 from commandruns import metrics
 from commandruns import run as run
 from sayings import refused, says
+from tiers import rarely
 
 from SegmentMetricsLib import Settings, compare, compareCase, compareLabels, readStructures
 
@@ -45,19 +46,7 @@ def valuesOf(comparison) -> dict[str, float]:
     return {key: comparison[key].value for key in KEYS}
 
 
-def written(folder, cases: int = 3):
-    """Write the label maps of several cases into two folders as nnU-Net has them, and return these."""
-    for name in ("labels", "predictions"):
-        (folder / name).mkdir()
-    for number in range(cases):
-        for name, array in zip(("labels", "predictions"), maps(number)):
-            SimpleITK.WriteImage(shapes.imageOf(array, (0.7, 0.7, 2.0)), str(folder / name / f"case{number}.nii.gz"))
-    content = {"labels": {"background": 0, **{name: number for number, name in NAMES.items()}}}
-    (folder / "labels" / "dataset.json").write_text(json.dumps(content))
-    return folder / "labels", folder / "predictions"
-
-
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *rarely(range(2, 6))])
 def testAsNnunetCounts(seed, tmp_path):
     """In whatever the maps are given as."""
     reference, test = maps(seed)
@@ -86,7 +75,15 @@ def testAsNnunetCounts(seed, tmp_path):
 
 
 def testTwoFoldersAndTheCommands(run, tmp_path):
-    labels, predictions = written(tmp_path)
+    """As nnU-Net has them."""
+    labels, predictions = tmp_path / "labels", tmp_path / "predictions"
+    for folder in (labels, predictions):
+        folder.mkdir()
+    for number in range(3):
+        for folder, array in zip((labels, predictions), maps(number)):
+            SimpleITK.WriteImage(shapes.imageOf(array, (0.7, 0.7, 2.0)), str(folder / f"case{number}.nii.gz"))
+    content = {"labels": {"background": 0, **{name: number for number, name in NAMES.items()}}}
+    (labels / "dataset.json").write_text(json.dumps(content))
     given = ("--metrics", ",".join(KEYS), "--workers", "1")
     status, _, error = run("batch", "--reference-dir", labels, "--test-dir", predictions, *given, "-o", "out")
     assert status == 0 and says(error, "ignore")

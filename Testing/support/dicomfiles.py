@@ -137,12 +137,6 @@ def writeSlices(folder: Path, positions, like: FileDataset, **elements) -> list[
     return slices
 
 
-def withoutPreamble(path: Path, isImplicit: bool = True) -> None:
-    """Write a DICOM file again without the preamble and the file meta information."""
-    content = Dataset(pydicom.dcmread(path))
-    pydicom.dcmwrite(path, content, implicit_vr=isImplicit, little_endian=True, enforce_file_format=False)
-
-
 def writeStructureSet(path: Path, regions: dict, slices=(), patient: str = "A", frame: str = "1.2.3", kinds=None):
     """Write an RTSTRUCT: regions are names -> contours, each LPS points (n, 3). Return it."""
     result = dataset(path, RTStructureSetStorage, "RTSTRUCT", patient, "")
