@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 from dataclasses import fields
+from functools import cache
 
 import formulas
 import numpy as np
@@ -36,6 +37,7 @@ TEXT = formulas.PAGE.read_text(encoding="utf-8")
 EVERY = (*REGISTRY, *MULTI_LABEL)
 
 
+@cache
 def images() -> list[SimpleITK.Image]:
     """Return a reference, a test and a critical structure: ellipsoids that overlap in part, one contour in a slice."""
     k, j, i = np.indices((9, 14, 15))

@@ -58,14 +58,13 @@ def text() -> str:
 def sentencesOf(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
     """Yield the texts of several words in a module, but docstrings, with {} for values."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    apart = {node.body[0].value for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)}
-    within = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)} - {
-        node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
-    }
-    for node in ast.walk(tree):
+    nodes = [*ast.walk(tree)]
+    apart = {node.body[0].value for node in nodes if isinstance(node, documented) and ast.get_docstring(node)}
+    apart |= {part for node in nodes if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             said = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in apart | within:
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in apart:
             said = node.value
         else:
             continue

@@ -10,6 +10,7 @@ import pytest
 import shapes
 import SimpleITK
 from segmentnodes import segmentationOf
+from tiers import rarely
 
 from SegmentMetricsLib import Settings, compare
 
@@ -85,7 +86,7 @@ def requireNothing(comparison) -> None:
         promises.requireNoDifference(key, measurement)
 
 
-@pytest.mark.parametrize("angle", [0, 0.4])
+@pytest.mark.parametrize("angle", [0.4, *rarely((0,))])
 def testTheSameMaskStoredInAnotherWay(angle):
     one = ball(angle)
     padded = SimpleITK.ConstantPad(one, (3, 4, 5), (1, 2, 6))

@@ -50,20 +50,6 @@ def written(voxels, folder) -> list:
     return paths
 
 
-def byCommandLine(paths, settings, folder) -> dict:
-    saved, output = folder / "settings.json", folder / "results"
-    saved.write_text(json.dumps({"settings": settings.toDictionary()}))
-    names = ["--structure", "Organ"]
-    assert main(["compare", *map(str, paths), "--output", str(output), "--settings", str(saved), *names]) == 0
-    return json.loads((output / "metrics.json").read_text())["pairs"][0]["measurements"]
-
-
-def byPython(paths, settings) -> dict:
-    sets = [{structure.name: structure for structure in readStructures(path)} for path in paths]
-    found = compare(sets[0]["Organ"], sets[1]["Organ"], settings, criticals={"Wall": sets[0]["Wall"]})
-    return found.toDictionary()["measurements"]
-
-
 def nodeOf(scene, image, wall):
     """Return a node with the two segments, which knows the image that they were drawn on as nodes in Slicer do."""
     import slicer
@@ -97,8 +83,14 @@ def requireAlike(found, expected, error: float = 1e-6) -> None:
 def testFilesAreMeasuredAlike(tmp_path_factory, voxels, settings):
     folder = tmp_path_factory.mktemp("routes")
     settings = settings.replace(critical=(("Wall", 1.0),))
-    paths = written(voxels, folder)
-    assert byCommandLine(paths, settings, folder) == byPython(paths, settings)
+    paths, saved, output = written(voxels, folder), folder / "settings.json", folder / "results"
+    saved.write_text(json.dumps({"settings": settings.toDictionary()}))
+    names = ["--structure", "Organ"]
+    assert main(["compare", *map(str, paths), "--output", str(output), "--settings", str(saved), *names]) == 0
+    byCommandLine = json.loads((output / "metrics.json").read_text())["pairs"][0]["measurements"]
+    sets = [{structure.name: structure for structure in readStructures(path)} for path in paths]
+    byPython = compare(sets[0]["Organ"], sets[1]["Organ"], settings, criticals={"Wall": sets[0]["Wall"]})
+    assert byCommandLine == byPython.toDictionary()["measurements"]
 
 
 @some.few

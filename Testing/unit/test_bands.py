@@ -52,7 +52,7 @@ def testBoxesWithKnownBands(boxes, tolerance):
     assert found.upper - found.lower < 0.012
 
 
-@pytest.mark.parametrize("tolerance", [0.2, 2.0, 7.0])
+@pytest.mark.parametrize("tolerance", [2.0, *rarely((0.2, 7.0))])
 def testBallsWithKnownBands(tolerance):
     # polyhedra that are nearly balls; the smaller one lies in the middle of the larger one
     radii = 10.0, 9.0
@@ -67,12 +67,11 @@ def testBallsWithKnownBands(tolerance):
 def testTheSameTwiceOverlapsAsAWhole():
     """Also with the triangles of one in another order."""
     ball = fromPolyData(shapes.ballMesh(9))
-    for other in (shapes.ballMesh(9), shapes.meshOf(ball.points, ball.cells[::-1])):
-        found = biou(shapes.ballMesh(9), other)
-        assert (found.value, found.lower, found.upper) == (1, 1, 1)
+    found = biou(shapes.ballMesh(9), shapes.meshOf(ball.points, ball.cells[::-1]))
+    assert (found.value, found.lower, found.upper) == (1, 1, 1)
 
 
-@pytest.mark.parametrize("tolerance", [1e-6, 0.001, 0.02, 0.05, 0.2, 1.0, 5.0])
+@pytest.mark.parametrize("tolerance", [1e-6, 0.05, 1.0, *rarely((0.001, 0.02, 0.2, 5.0))])
 def testSingleVoxel(tolerance):
     # an octahedron of half-axis 1/2 and its neighbor, which it touches in a corner
     one = shapes.box((5, 5, 5), (5, 5, 5))
@@ -122,18 +121,12 @@ def testBandsAsThinAsSurfacesAreAsLargeAsThese(kind):
     assert found.union == pytest.approx(0.002 * (sum(sizes) - shared), rel=0.002)
 
 
-def blobPair(spacing):
-    """Return two masks of over 1,000 voxels that overlap, the second one shifted and worn off."""
-    first = np.pad(shapes.blob(3, (20, 18, 16), 0.35, 3.0), 2)
-    second = np.roll(first, 1, axis=2) & np.pad(shapes.blob(4, (20, 18, 16), 0.93, 2.0), 2)
-    masks = tuple(shapes.maskOf(array, spacing) for array in (first, second))
-    assert min(mask.count for mask in masks) > 1000
-    return masks
-
-
 @pytest.mark.parametrize("tolerance", [0.5, 1.0, 2.0])
 def testLookupAndSearchAgreeOnAutomaticSampling(tolerance):
-    masks = blobPair((1.0, 1.0, 2.0))
+    first = np.pad(shapes.blob(3, (20, 18, 16), 0.35, 3.0), 2)
+    second = np.roll(first, 1, axis=2) & np.pad(shapes.blob(4, (20, 18, 16), 0.93, 2.0), 2)
+    masks = tuple(shapes.maskOf(array, (1.0, 1.0, 2.0)) for array in (first, second))
+    assert min(mask.count for mask in masks) > 1000
     boundaries = BoundaryPair(*map(fromMask, masks), reach=tolerance)
     byLookup = bandmethods.bands(boundaries, masks, tolerance)
     boundaries.lattice = None

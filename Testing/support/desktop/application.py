@@ -68,8 +68,6 @@ class qSlicerModuleSelectorToolBar(QToolBar):
         self._window._selectModule(name)
         self.moduleSelected.emit(name)
 
-    selectedModule = Property(str, lambda self: self._window._selected)
-
 
 class _PlainLayout(QVBoxLayout):
     """Slicer's module panel does not ask how high wrapped texts become: unless told, it has one line for each."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import logging
 import os
 import unittest
 
@@ -22,11 +21,10 @@ class ScriptedLoadableModule:
     def resourcePath(self, filename):
         return os.path.join(os.path.dirname(self.parent.path), "Resources", filename)
 
-    def runTest(self, msec=100, **kwargs):
-        testClass = getattr(importlib.import_module(type(self).__module__), f"{self.moduleName}Test")
-        test = testClass()
+    def runTest(self, msec=100):
+        test = getattr(importlib.import_module(type(self).__module__), f"{self.moduleName}Test")()
         test.messageDelay = msec
-        test.runTest(**kwargs)
+        test.runTest()
 
 
 class ScriptedLoadableModuleWidget:
@@ -95,21 +93,7 @@ class ScriptedLoadableModuleLogic:
 
 
 class ScriptedLoadableModuleTest(unittest.TestCase):
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.moduleTestNames = [name for name in dir(self) if name.startswith("test") and callable(getattr(self, name))]
-
     def delayDisplay(self, message, requestedDelay=None, msec=None):
         import slicer
 
         slicer.util.delayDisplay(message, getattr(self, "messageDelay", msec or requestedDelay or 100))
-
-    def runTest(self):
-        if not self.moduleTestNames:
-            logging.warning("No test is defined in %s", type(self).__name__)
-        self.setUpClass()
-        for name in self.moduleTestNames:
-            self.setUp()
-            getattr(self, name)()
-            self.tearDown()
-        self.tearDownClass()

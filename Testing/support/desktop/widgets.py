@@ -20,7 +20,8 @@ class ctkCollapsibleGroupBox(QGroupBox):
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
-        self._collapsedHeight, self._maximumHeight = 14, self.maximumHeight()
+        self._maximumHeight = self.maximumHeight()
+        self.setProperty("collapsedHeight", 14)
         self.setCheckable(True)
         self.toggled.connect(self._expand)
 
@@ -73,13 +74,9 @@ class ctkCollapsibleGroupBox(QGroupBox):
             self.setMaximumHeight(self._maximumHeight)
         else:
             self._maximumHeight = self.maximumHeight()
-            self.setMaximumHeight(self.fontMetrics().height() + self._collapsedHeight)
-
-    def _setCollapsedHeight(self, height) -> None:
-        self._collapsedHeight = height
+            self.setMaximumHeight(self.fontMetrics().height() + self.property("collapsedHeight"))
 
     collapsed = Property(bool, lambda self: not self.isChecked(), lambda self, value: self.setChecked(not value))
-    collapsedHeight = Property(int, lambda self: self._collapsedHeight, _setCollapsedHeight)
 
 
 def _ofBox(name: str, kind: type) -> Property:
