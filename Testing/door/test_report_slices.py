@@ -120,9 +120,9 @@ def testWhatIsDrawnIsLessThanAFifthOfAPixelOff(factor, tmp_path):
 
 def testALargeContourIsShownInPart(tmp_path):
     """So that a small largest distance is seen; the place is in sight."""
-    size = (110, 110, 60)
-    large = shapes.box((5, 5, 5), (104, 104, 54), size)
-    page = reportOn(tmp_path, {"A": (large, large | shapes.box((90, 20, 50), (93, 23, 56), size))}, *FEW)
+    size = (90, 90, 40)
+    large = shapes.box((5, 5, 5), (84, 84, 34), size)
+    page = reportOn(tmp_path, {"A": (large, large | shapes.box((70, 20, 30), (73, 23, 36), size))}, *FEW)
     says(titles(page)[2], " 2.00 mm ")
     coronal = figuresOf(page)[2]
     ring = next(circle for circle in coronal.iter("circle") if circle.get("r") == "5")
@@ -192,10 +192,6 @@ def testAtATipThePlaneIsMovedInward(tmp_path):
     assert "t" in contoursOf(figuresOf(page)[0])
 
 
-def isInside(points: np.ndarray) -> np.ndarray:
-    return np.any([np.linalg.norm(points - center, axis=-1) <= radius for radius, center in PARTS], axis=0)
-
-
 @pytest.fixture(scope="module")
 def imaged(tmp_path_factory) -> tuple[str, str]:
     """The pages of a pair on an image of the reference, on another, oblique grid, and of the pair alone."""
@@ -209,8 +205,10 @@ def imaged(tmp_path_factory) -> tuple[str, str]:
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = turned * steps, origin
     k, j, i = np.indices((61, 61, 61)).reshape(3, -1)
-    inside = isInside(Grid((61, 61, 61), matrix).toWorld(np.column_stack([i, j, k]))).reshape(61, 61, 61)
-    image = shapes.imageOf(np.where(inside, 200, -100).astype(np.int16), steps, origin.tolist(), turned)
+    points = Grid((61, 61, 61), matrix).toWorld(np.column_stack([i, j, k]))
+    inside = np.any([np.linalg.norm(points - center, axis=-1) <= radius for radius, center in PARTS], axis=0)
+    values = np.where(inside, 200, -100).astype(np.int16).reshape(61, 61, 61)
+    image = shapes.imageOf(values, steps, origin.tolist(), turned)
     ct = save(image, folder / "CT.nrrd")
     return reportOn(folder / "on", pair, *FEW, "--image", ct), reportOn(folder / "alone", pair, *FEW)
 

@@ -129,10 +129,7 @@ def testFilesAreComparedByTheirPaths(files, kind):
     withCord = compare(reference, test, hazard, label=1, criticals={"SpinalCord": several})
     (critical,) = withCord.criticals
     assert critical.mask.count == (MOVED == 7).sum()
-
-
-def testSegmentationsAreComparedByTheirPaths(files):
-    reference, test, several = files
+    # and whole segmentations
     assert compareLabels(reference, test)["DICEml"].value == pytest.approx(12 / 14)
     assert compareLabels({"SpinalCord": several}, {"SpinalCord": imageOf(MOVED == 7)})["JACml"].value == 1
     assert stressTest(several, {"SpinalCord": several}, name="Parotid_L", count=5).risky.reference.name == "Parotid_L"

@@ -12,12 +12,15 @@ import shapes
 import SimpleITK
 from commandruns import run as run
 from sayings import refused, says
+from tiers import rarely
 from vtkmodules.vtkCommonCore import mutable
 from vtkmodules.vtkCommonDataModel import vtkStaticCellLocator
 
 from SegmentMetricsLib import Grid, Mask, Settings, Structure, StructureSet, compare, compareCase, compareObservers
 
 BOUNDARY = Settings(metrics=("HD95", "MASD", "DSC"))
+MANY = Settings(metrics=("HD95", "MASD", "NSD", "signed", "overlap", "KAP", "AVD"))
+FEW = Settings(metrics=("HD", "HD95", "MASD", "DSC", "VolumeDifference"))
 GRID = Grid((40, 26, 26), np.eye(4))
 
 
@@ -58,7 +61,7 @@ def majorityOf(structures) -> np.ndarray:
 @pytest.fixture(scope="module")
 def boxes():
     """Three boxes moved by 0, 2 and 4 voxels, with one moved by 1 and one by 12 as tests."""
-    return compareObservers([box(0), box(2), box(4)], tests=[box(1), box(12)], names=["A", "B", "C", "Near", "Far"])
+    return compareObservers([box(0), box(2), box(4)], FEW, tests=[box(1), box(12)], names=[*"ABC", "Near", "Far"])
 
 
 @pytest.fixture(scope="module")
@@ -77,13 +80,7 @@ def testCheckValue(boxes):
     assert boxes.toDictionary()["structures"][0]["consensus"] == {"method": "majority", "volumeMm3": 1000.0}
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        Settings(metrics=("HD95", "MASD", "NSD", "signed", "overlap", "KAP", "AVD")),
-        pytest.param(Settings(extent="common"), marks=pytest.mark.nightly),
-    ],
-)
+@pytest.mark.parametrize("settings", [MANY, *rarely([Settings(extent="common")])])
 def testMatrixIsThatOfCompare(mixed, settings):
     """Every pair in both orders is what compare() says, to the last digit and with its bounds and reasons."""
     observers = mixed if settings.extent == "whole" else [*mixed[:2], box(2)]
@@ -97,9 +94,7 @@ def testMatrixIsThatOfCompare(mixed, settings):
         np.testing.assert_equal(values, expected.numbers)
 
 
-@pytest.mark.parametrize(
-    "method", ["majority", *(pytest.param(m, marks=pytest.mark.nightly) for m in ("staple", "mean-surface"))]
-)
+@pytest.mark.parametrize("method", ["majority", *rarely(["staple", "mean-surface"])])
 def testOrderOfObserversChangesNothingElse(method):
     observers = [blob(1), blob(2), blob(3), blob(3, 1)]
     order = [2, 0, 3, 1]
@@ -145,7 +140,7 @@ def testLeaveOneOut(boxes):
     assert [one.name for one in boxes.leaveOneOut] == ["A", "B", "C"]
     for one, observer, others in zip(boxes.leaveOneOut, (0, 2, 4), ((2, 4), (0, 4), (0, 2)), strict=True):
         reference = Structure("Others", Mask.fromArray(majorityOf([box(x) for x in others]), GRID))
-        expected = compare(reference, box(observer))
+        expected = compare(reference, box(observer), FEW)
         assert {key: m.value for key, m in one.measurements.items()} == pytest.approx(expected.numbers, abs=1e-9)
         # beyond the tolerance, else the farthest
         assert one.places == (expected.worstPlaces or one.places[:1])
@@ -167,8 +162,6 @@ def testOutlierElsewhere(order):
     given, names = zip(*(drawn[n] for n in order), strict=True)
     study = compareObservers(given, BOUNDARY, names=names)
     assert study.outlier.name == "C" and math.isfinite(study.outlier.value)
-    apart = compareObservers([box(0), box(11), box(22)], BOUNDARY)
-    assert apart.outlier is None and says(apart.sentence)
 
 
 def testWhereObserversDiffer(boxes):
@@ -183,7 +176,7 @@ def testWhereObserversDiffer(boxes):
 
 
 def testTwoObservers():
-    study = compareObservers([box(0), box(2)], tests=[box(1)])
+    study = compareObservers([box(0), box(2)], BOUNDARY, tests=[box(1)])
     assert (study.consensus, study.variation, study.leaveOneOut, study.outlier) == (None, None, (), None)
     says(study[0].remarks[0])
     (test,) = study.tests
@@ -237,14 +230,14 @@ def testSpread(boxes):
     assert (mean, sd) == pytest.approx((8 / 3, math.sqrt(4 / 3)))
     assert list(spread.toDictionary()) == ["mean", "SD", "lowest", "highest", "pairs", "undefined"]
     assert (spread.low, spread.high, spread.pairs) == pytest.approx((2, 4, 3))
-    signed = compareObservers([box(0), box(0, size=12)]).pairs.spread("SignedMean", [0, 1])
+    signed = compareObservers([box(0), box(0, size=12)], Settings(metrics="signed")).pairs.spread("SignedMean", [0, 1])
     assert signed.pairs == 2 and signed.mean == pytest.approx(0, abs=1e-9) and signed.high == -signed.low > 0
 
 
 def testTolerance(boxes):
     """Within the tolerance lie 95 % of all boundaries of the observers, in both directions; tests do not count."""
     tolerance = boxes.tolerance
-    pairs = [compare(box(a), box(b), Settings(tolerances=(tolerance,))) for a, b in ((0, 2), (0, 4), (2, 4))]
+    pairs = [compare(box(a), box(b), FEW.replace(tolerances=(tolerance,))) for a, b in ((0, 2), (0, 4), (2, 4))]
     directions = [direction for pair in pairs for direction in pair.distances.directions]
     within = sum(float(d.sizeWithin(tolerance + 0.01)) for d in directions) / sum(d.totalSize for d in directions)
     below = sum(float(d.sizeWithin(tolerance - 0.02)) for d in directions) / sum(d.totalSize for d in directions)
@@ -320,7 +313,7 @@ def testIdenticalAndDisjointObservers():
     same = compareObservers([box(0)] * 3, BOUNDARY, names=["A", "B", "C"])
     assert says(same.sentence) and same.variation.percentile95SD == 0
     apart = compareObservers([box(0), box(11), box(22)], BOUNDARY)
-    assert apart.consensus.isEmpty and apart.variation is None
+    assert apart.consensus.isEmpty and apart.variation is None and apart.outlier is None and says(apart.sentence)
     says("\n".join(apart[0].remarks), "Box")
 
 

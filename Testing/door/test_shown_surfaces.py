@@ -19,7 +19,7 @@ from SegmentMetricsLib import mrml  # noqa: E402
 
 SPACING = (1.0, 1.2, 2.0)
 # What smoothing leaves less than 90 % of, and what it leaves as it is: voxels along i, j, k.
-SHRUNK, KEPT = [(1, 1, 1), (4, 4, 4), (2, 2, 16), (14, 14, 1)], [(12, 12, 12), (16, 9, 12)]
+SHRUNK, KEPT = [(1, 1, 1), (14, 14, 1), (4, 4, 4), (2, 2, 16)], [(12, 12, 12), (16, 9, 12)]
 DISPLAYED = Settings(metrics=("HD95", "DSC"), surface="displayed")
 
 
@@ -45,7 +45,7 @@ def pair(*sides: int, surface: str = "unsmoothed", **geometry):
 
 
 @pytest.mark.parametrize("surface", ["unsmoothed", "displayed"])
-@pytest.mark.parametrize("sides", SHRUNK + KEPT, ids=str)
+@pytest.mark.parametrize("sides", [*SHRUNK[:2], KEPT[0], *rarely([*SHRUNK[2:], KEPT[1]])], ids=str)
 def testAMapIsDrawnOnASurfaceOfTheSizeOfTheStructure(scene, sides, surface):
     found = pair(*sides, surface=surface)
     model = mrml.showDistanceMap(found, side="test")
@@ -53,14 +53,14 @@ def testAMapIsDrawnOnASurfaceOfTheSizeOfTheStructure(scene, sides, surface):
     drawn, ofVoxels = volumeOf(model.GetPolyData()), np.prod(sides) * np.prod(SPACING)
     points = [vtk_to_numpy(one.GetPoints().GetData()) for one in (model.GetPolyData(), voxels)]
     areSame = np.allclose(*points, atol=1e-3)
-    if sides in SHRUNK:
-        assert areSame and drawn > 0 and says(model.GetDescription())
-    else:
-        assert ofVoxels > drawn > 0.9 * ofVoxels and not areSame and model.GetDescription() == ""
     distances = vtk_to_numpy(model.GetPolyData().GetPointData().GetArray("SignedDistance"))
     assert np.isfinite(distances).all()
-    # the one that the user sees is not the last one's
-    assert mrml.showDistanceMap(pair(12, 12, 12), side="test", modelNode=model).GetDescription() == ""
+    if sides in SHRUNK:
+        assert areSame and drawn > 0 and says(model.GetDescription())
+        # the one that the user sees is not the last one's
+        assert mrml.showDistanceMap(pair(12, 12, 12), side="test", modelNode=model).GetDescription() == ""
+    else:
+        assert ofVoxels > drawn > 0.9 * ofVoxels and not areSame and model.GetDescription() == ""
 
 
 @pytest.mark.parametrize("surface", ["unsmoothed", "displayed"])

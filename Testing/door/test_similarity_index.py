@@ -62,7 +62,7 @@ class TestHandComputed:
     @pytest.mark.parametrize(("levels", "exponent"), [((1, 1), 1), ((1, 10), 100), ((10, 1), 1)])
     def testDiscs(self, levels, exponent):
         """Concentric circles of radius 10 and 12: 2 mm everywhere, outside: exp(-(2 ol)² / 200)."""
-        angles = np.radians(np.arange(0, 360, 0.5))
+        angles = np.radians(np.arange(360))
         circles = [shapes.loops(r * np.stack([np.cos(angles), np.sin(angles)], axis=1)) for r in (10, 12)]
         result = measured(*circles, il=levels[0], ol=levels[1])
         assert result["MSI"].value == pytest.approx(math.exp(-4 * exponent / 200), rel=1e-3)
@@ -103,7 +103,6 @@ class TestPublished:
     def testIdenticalAndMoved(self):
         reference, moved = stack([square((5, 5), (14, 14))]), stack([square((7, 5), (16, 14))])
         assert measured(reference, reference)["MSI"].value == 1
-        assert measured(reference, reference, asPublished=True)["MSI"].value == 0
         assert measured(reference, moved)["MSI"].value == pytest.approx(math.exp(-4 / 200))
         assert measured(reference, moved, asPublished=True)["MSI"].value == 0
 
@@ -124,11 +123,10 @@ class TestPublished:
         assert result.similarity.unit == "pixel"
 
     def testSinglePixelsAndLines(self):
-        """Chains without an inside: points on them score 0."""
-        line = stack([square((5, 5), (14, 5))])
-        pixel = stack([square((9, 9), (9, 9))])
-        assert measured(line, line, asPublished=True)["MSI"].value == 0
-        assert measured(pixel, pixel, asPublished=True)["MSI"].value == 0
+        """Chains without an inside: points on them score 0, as on contours."""
+        line, pixel = stack([square((5, 5), (14, 5))]), stack([square((9, 9), (9, 9))])
+        for one in (line, pixel, stack([square((5, 5), (14, 14))])):
+            assert measured(one, one, asPublished=True)["MSI"].value == 0
         # the chain of a line of 10 pixels runs there and back: 18 pixels, the two ends once; the single pixel is 4
         # below it and 4 and 5 pixels from its ends
         away = np.hypot(np.arange(5, 15) - 9, 4)
@@ -287,7 +285,7 @@ def ofSurfaces(reference, test, **settings):
 
 class TestMap:
     def testConcentricBalls(self):
-        small, large = (shapes.ballMesh(radius, resolution=32) for radius in (20, 24))
+        small, large = (shapes.ballMesh(radius, resolution=24) for radius in (20, 24))
         comparison = ofSurfaces(small, large, meshSpacing=2)
         for side in ("reference", "test"):
             assert comparison.localDistances(side) == pytest.approx(4, abs=0.4)

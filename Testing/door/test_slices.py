@@ -10,6 +10,7 @@ import pytest
 import shapes
 from batchruns import rowsOf
 from findingwork import ofKind
+from imagefiles import save
 from sayings import refused, says
 from shapes import imageOf
 
@@ -109,12 +110,9 @@ def testContoursInOnePlane():
 
 
 def testFiles(tmp_path, capsys):
-    import SimpleITK
-
-    for name, image in zip(("a.nrrd", "b.nrrd"), BOXES, strict=True):
-        SimpleITK.WriteImage(image, str(tmp_path / name))
+    paths = [str(save(image, tmp_path / name)) for name, image in zip(("a.nrrd", "b.nrrd"), BOXES, strict=True)]
     output = tmp_path / "out"
-    arguments = ["compare", str(tmp_path / "a.nrrd"), str(tmp_path / "b.nrrd"), "--numbers-only", "-o", str(output)]
+    arguments = ["compare", *paths, "--numbers-only", "-o", str(output)]
     assert main([*arguments, "--metrics", "slices,overlap"]) == 0
     (pair,) = json.loads((output / "metrics.json").read_text())["pairs"]
     table = rowsOf(output / pair["files"]["slices"])

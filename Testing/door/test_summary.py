@@ -13,12 +13,7 @@ from SegmentMetricsLib import Comparison, Settings, compare
 
 NOTHING = shapes.imageOf(np.zeros((60, 60, 60), np.uint8))
 
-
-def ball(radius=15, center=(0, 0, 0)):
-    return shapes.ball(radius, center)
-
-
-BALL, LARGER = ball(), ball(18, (5, 0, 0))
+BALL, LARGER = shapes.ball(15), shapes.ball(18, (5, 0, 0))
 SQUARE = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
 BULGED = shapes.loops([(0, 0), (20, 0), (20, 8), (26, 8), (26, 12), (20, 12), (20, 20), (0, 20)])
 MESH = shapes.ballMesh(11, resolution=24)
@@ -30,11 +25,11 @@ BOXES = [shapes.box((8, 8, 2), (12, 12, 6)), *(shapes.box((8, 8, z), (12, 12, en
 DISTANCES = "HD95 {HD95:.1f} mm", "{NSD_2mm:.0%}", "2 mm"
 # Two structures, settings, and what the sentence tells.
 SENTENCES = [
-    (BALL, ball(center=(0, 0, -6)), {}, ["DSC {DSC:.2f}", *DISTANCES]),
+    (BALL, shapes.ball(15, (0, 0, -6)), {}, ["DSC {DSC:.2f}", *DISTANCES]),
     (BALL, LARGER, {}, ["10.2 cm3"]),
     (LARGER, BALL, {}, ["10.2 cm3"]),
     # a contour somewhere else is not over-contoured on one side
-    (ball(8, (-20, 0, 0)), ball(9, (20, 0, 0)), {}, ["DSC 0", *DISTANCES, "1.0 cm3"]),
+    (shapes.ball(8, (-20, 0, 0)), shapes.ball(9, (20, 0, 0)), {}, ["DSC 0", *DISTANCES, "1.0 cm3"]),
     (BALL, BALL, {}, []),
     *((BALL, BALL, {"families": some}, []) for some in ("boundary", "overlap")),
     (BALL, NOTHING, {}, ["reference", "test"]),
@@ -75,7 +70,7 @@ def testSentencesAndRecords(reference, test, settings, names):
 
 
 def testACriticalStructureWithoutAnInsideIsNeitherOfTheTwo():
-    result = compare(BALL, ball(18), Settings(families="hazard"), criticals={"cord": shapes.openBox()})
+    result = compare(BALL, shapes.ball(18), Settings(families="hazard"), criticals={"cord": shapes.openBox()})
     says(result["SIS"].reason, *(one.name for one in result.criticals))
     assert [one.name for one in result.criticals] == ["cord"]
     says(result.summary)

@@ -8,6 +8,7 @@ import pytest
 import shapes
 import SimpleITK
 from sayings import says
+from scipy.spatial import ConvexHull
 from tiers import rarely
 
 from SegmentMetricsLib import Grid, Settings, compare, compareCase, compareObservers
@@ -67,8 +68,6 @@ def requirePlace(structure, grid, area: float, moment: np.ndarray) -> None:
 
 def hull(seed: int, radius: float) -> np.ndarray:
     """Return a convex polygon of pixel centers."""
-    from scipy.spatial import ConvexHull
-
     generator = np.random.default_rng(seed)
     angles, far = generator.uniform(0, 2 * np.pi, 12), generator.uniform(0.7, 1, 12) * radius
     points = np.unique(np.rint(np.stack([18 + far * np.cos(angles), 17 + far * np.sin(angles)], axis=1)), axis=0)
@@ -198,11 +197,10 @@ def testObserversAndLesionsShareALatticeToo(tmp_path):
     drawn = read(tmp_path / "b", grid, {"Box": [(2, between), (3, between)]})["Box"]
     image = shapes.box((10, 10, 2), (20, 20, 3), grid.size, (1.0, 1.0, 3.0))
     for three in ((traced["Box"], drawn, image), (image, traced["Box"], drawn)):
-        (organ,) = compareObservers(list(three))
+        (organ,) = compareObservers(list(three), Settings(metrics="DSC"))
         # all of the 121 pixels of two are those of the consensus, of which the third has 100
         assert organ.consensus.mask.size == pytest.approx(6 * 121)
         assert organ.agreement["ConformityIndex"] == pytest.approx(100 / 121)
-    (c,) = compareCase(
-        list(traced.values()), list(traced.values()), Settings(instanceMaps=True, metrics="LesionsFound")
-    )
+    both = list(traced.values())
+    (c,) = compareCase(both, both, Settings(instanceMaps=True, metrics="LesionsFound"))
     assert c["LesionsFound"].value == 2 and c.reference.mask.size == pytest.approx(6 * 100.5)

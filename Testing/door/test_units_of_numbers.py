@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
+import pytest
 import shapes
 import SimpleITK
 from commandruns import run as run
@@ -12,32 +14,35 @@ from sayings import refused, says
 
 from SegmentMetricsLib import Settings, compareCase
 
-BALL, OTHER = shapes.ball(6), shapes.ball(6, (1, 0, 0))
-DOSE = shapes.imageOf(20 + np.mgrid[:60, :60, :60][0].astype(np.float32), origin=(-30, -30, -30))
+
+@pytest.fixture(autouse=True)
+def inputs(run):
+    """Two balls and a dose, as files."""
+    for x, name in enumerate("ab"):
+        SimpleITK.WriteImage(shapes.ball(6, (x, 0, 0), origin=(-10, -10, -10), size=(20, 20, 20)), f"{name}.nrrd")
+    dose = 20 + np.mgrid[:20, :20, :20][0].astype(np.float32)
+    SimpleITK.WriteImage(shapes.imageOf(dose, origin=(-10, -10, -10)), "dose.nrrd")
 
 
-def limitsOf(tmp_path, *lines: str) -> list[float]:
+def limitsOf(*lines: str) -> list[float]:
     """Return the limits of a protocol, in the units of the measurements."""
-    path = tmp_path / "limits.csv"
     rules = (f"{'*' * n},{line}" for n, line in enumerate(lines, 1))
-    path.write_text("\n".join(["Structure,Measurement,Relation,Pass", *rules]))
-    for name, image in (("a", BALL), ("b", OTHER)):
-        SimpleITK.WriteImage(image, str(tmp_path / f"{name}.nrrd"))
-    case = compareCase(tmp_path / "a.nrrd", tmp_path / "b.nrrd", Settings(metrics="DSC"), protocol=path, dose=DOSE)
+    Path("limits.csv").write_text("\n".join(["Structure,Measurement,Relation,Pass", *rules]))
+    case = compareCase("a.nrrd", "b.nrrd", Settings(metrics="DSC"), protocol="limits.csv", dose="dose.nrrd")
     return [verdict.rule.limit for verdict in case.judgment.verdicts]
 
 
-def testLimitsOfAProtocol(tmp_path):
-    gray = limitsOf(tmp_path, *(f"DmeanTest,<=,{limit}" for limit in ("26", "26 Gy", "2600 cGy", "26gy", "2600CGY")))
+def testLimitsOfAProtocol():
+    gray = limitsOf(*(f"DmeanTest,<=,{limit}" for limit in ("26", "26 Gy", "2600 cGy", "26gy", "2600CGY")))
     assert gray == [26] * 5
-    assert limitsOf(tmp_path, "D95Difference,<=,1 Gy", "D0.03ccTest,<=,6000 cGy", "DmaxOver,<=,70Gy") == [1, 60, 70]
+    assert limitsOf("D95Difference,<=,1 Gy", "D0.03ccTest,<=,6000 cGy", "DmaxOver,<=,70Gy") == [1, 60, 70]
     volumes = ("10", "10 cm3", "10 ml", "10 cc", "10 mL", "10 cm³", "10 ccm", "10000 mm3")
-    assert limitsOf(tmp_path, *(f"V20GyccTest,<=,{limit}" for limit in volumes)) == [10] * len(volumes)
-    assert limitsOf(tmp_path, *(f"VolumeTest,<=,{limit}" for limit in volumes[1:])) == [10000] * (len(volumes) - 1)
-    assert limitsOf(tmp_path, "V20GyTest,<=,35 %", "HD95,<=,0.5 cm", "DSC,>=,95%") == [0.35, 5, 0.95]
+    assert limitsOf(*(f"V20GyccTest,<=,{limit}" for limit in volumes)) == [10] * len(volumes)
+    assert limitsOf(*(f"VolumeTest,<=,{limit}" for limit in volumes[1:])) == [10000] * (len(volumes) - 1)
+    assert limitsOf("V20GyTest,<=,35 %", "HD95,<=,0.5 cm", "DSC,>=,95%") == [0.35, 5, 0.95]
 
 
-def testAnotherKindOfUnitIsRefused(tmp_path):
+def testAnotherKindOfUnitIsRefused():
     for line, names in (
         ("DmeanTest,<=,26 cc", ("DmeanTest", "cc;", "Gy, cGy")),
         ("V20GyccTest,<=,35 %", ("V20GyccTest", "%;", "cm3, ml, cc, ccm, mm3")),
@@ -45,7 +50,7 @@ def testAnotherKindOfUnitIsRefused(tmp_path):
         ("V20GyTest,<=,10 cc", ("V20GyTest", "cc;")),
     ):
         with refused(*names):
-            limitsOf(tmp_path, line)
+            limitsOf(line)
 
 
 def testSettings():
@@ -61,9 +66,7 @@ def testSettings():
             Settings(**wrong)
 
 
-def testOptions(run, tmp_path):
-    for name, image in (("a", BALL), ("b", OTHER), ("dose", DOSE)):
-        SimpleITK.WriteImage(image, f"{name}.nrrd")
+def testOptions(run):
     pair = ("compare", "a.nrrd", "b.nrrd", "--metrics", "NSD,HD,V,dose", "--json", "--dose", "dose.nrrd")
     given = ("--tolerance=1,2,3", "--tolerance=0.5 mm", "--percentile=50 %", "--set=doseLevels=20Gy,4500 cGy")
     status, out, _ = run(*pair[:3], *pair[5:], "--metrics", "NSD,HD95,dose", *given)
@@ -76,8 +79,6 @@ def testOptions(run, tmp_path):
 
 
 def testANumberToSearch(run):
-    for name, image in (("a", BALL), ("b", OTHER)):
-        SimpleITK.WriteImage(image, f"{name}.nrrd")
     (pair,) = compareCase("a.nrrd", "b.nrrd", Settings(metrics="DSC,VolumeTest,HD"))
     percent, volume = 100 * pair["DSC"].value, pair["VolumeTest"].value / 1000
     found = pair.which(f"{percent:.2f}%")
