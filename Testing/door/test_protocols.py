@@ -72,12 +72,12 @@ def testSeparatorsAndDecimalCommas(limits, separator):
 
 def testWhatIsWrongAndWhere(limits):
     for line, *names in (
-        ("Brain,NSD_3,>=,0.9", "Measurement: ", "'NSD_3'", " NSD_2mm?"),
-        ("Brain,max dose,<=,60", "Measurement: ", "'max dose'", " DmaxReference?"),
-        ("Brain,95% HD,<=,3", "Measurement: ", "'95% HD'", " HD95?"),
+        ("Brain,NSD_3,>=,0.9", "Measurement: ", "'NSD_3'", " NSD_2mm"),
+        ("Brain,max dose,<=,60", "Measurement: ", "'max dose'", " DmaxReference"),
+        ("Brain,95% HD,<=,3", "Measurement: ", "'95% HD'", " HD95"),
         ("Brain,Foo,<=,3", "Measurement: ", "'Foo'."),
         ("Brain,???,<=,3", "Measurement: ", "'???'."),
-        ("Brain,D95,<=,60", "Measurement: ", " D95Reference, D95Test, D95Difference?"),
+        ("Brain,D95,<=,60", "Measurement: ", " D95Reference, D95Test, D95Difference"),
         ("Brain,DICEml,>=,0.5", "Measurement: ", "DICEml"),
         ("Brain,HD0,<=,1", "Measurement: HD0: "),
         (",DSC,>=,0.9", "Structure: "),
@@ -107,7 +107,7 @@ def testWhatIsWrongAndWhere(limits):
 def testWhatIsWrongBesidesTheLines(limits):
     for heading, *names in (
         ("Structure,Measurement,Pass", " 1: ", "Relation"),
-        ("Structure,Mesurement,Relation,Pass", " 1, ", "'Mesurement'", " Measurement?"),
+        ("Structure,Mesurement,Relation,Pass", " 1, ", "'Mesurement'", " Measurement"),
     ):
         with refused("limits.csv", *names):
             judge(limits("Brain,DSC,>=,0.9", heading=heading))

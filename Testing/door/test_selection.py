@@ -55,7 +55,7 @@ def testANameWithoutItsParameterStandsForAll():
 def testRefusals():
     for given, *names in (
         ("DCS", "'DCS'", "boundary, ", "DSC"),
-        ("overlapp", "'overlapp'", " overlap?"),
+        ("overlapp", "'overlapp'", " overlap"),
         ("NSD_1.2.3mm", "'NSD_1.2.3mm'"),
         (3, "3"),
         ("NSD_2000mm", "2000", "1000 mm"),

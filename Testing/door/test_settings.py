@@ -124,7 +124,7 @@ def testNamesOfPresets():
     """In any case, or refused with the one that was probably meant."""
     assert Settings.preset("MEDPY") == Settings.preset("MedPy").replace(convention="medpy")
     assert Settings(convention="medpy").isOfAnotherTool and not Settings(convention="segmentmetrics").isOfAnotherTool
-    with refused("'medpie'", "MedPy?"):
+    with refused("'medpie'", "MedPy"):
         Settings.preset("medpie")
     with refused("'ITK'", "SegmentMetrics, BraTS 2023"):
         Settings.preset("ITK")
