@@ -128,8 +128,10 @@ def draw(
     drawn = np.zeros((height * width, 4), np.float32)
     drawn[covered, :3], drawn[covered, 3] = colors, 1
     drawn = drawn.reshape(height // finer, finer, width // finer, finer, 4)
-    # NumPy is slow to sum along short axes
-    sums = sum(drawn[:, row, :, column] for row, column in np.ndindex(finer, finer)) / finer**2
+    sums = np.zeros_like(drawn[:, 0, :, 0])
+    for row, column in np.ndindex(finer, finer):  # NumPy is slow to sum along short axes
+        sums += drawn[:, row, :, column]
+    sums /= finer**2
     touched = np.nonzero(sums[..., 3])
     sums = sums[touched]
     field[touched] = np.rint(field[touched] * (1 - sums[:, 3:]) + sums[:, :3])
