@@ -82,7 +82,7 @@ def pytest_sessionfinish(session):
 def pytest_terminal_summary(terminalreporter, config):
     """Print what was said otherwise."""
     if config.changedSayings:
-        terminalreporter.section("Testing/golden/sayings.txt is of before; if this is meant, write it with --sayings")
+        terminalreporter.section("sentences differ from Testing/golden/sayings.txt; --sayings writes the new ones")
         terminalreporter.line("\n".join(config.changedSayings))
 
 
