@@ -33,7 +33,7 @@ from .formats.headers import unicodeText
 from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, MESHES, imageFormat, inspect, readable
 from .labelnames import labelNamesFrom
 from .messages import quiet
-from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
+from .segmentationfiles import readSegments, segmentHeaders, segmentOfMesh, wholeGrid
 from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, unwrap
 
 DICOM_SUFFIX, NIFTI_SUFFIXES = ".dcm", (".nii", ".nii.gz")
@@ -250,7 +250,8 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
     areImages = [path for path, error in failed.items() if isinstance(error, NoSegmentationFile)]
     # the only file except for images such as a CT: its name is not part of the structures' names
     isAlone = len(objects) == 1 and len(files) - len(areImages) == 1 and objects[0] in read
-    sets = list(read.values()) if isAlone else _callByFiles(folder, read, objects)
+    surfaces = [path for path, content in read.items() if suffixOf(path) in MESH_SUFFIXES and content[0].segmentID]
+    sets = list(read.values()) if isAlone else _callByFiles(folder, read, [*objects, *surfaces])
     structures = replace(sum(sets, StructureSet()), path=str(folder))
     return _besideOthers(folder, structures, failed, unread) if failed or unread else structures
 
@@ -268,11 +269,13 @@ def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]
     return found, objects, unread | {path: NOT_READ for path in unknown if path not in voxels}
 
 
-def _callByFiles(folder: Path, contents: Mapping[Path, StructureSet], objects: Collection[Path]) -> list[StructureSet]:
+def _callByFiles(folder: Path, contents: Mapping[Path, StructureSet], named: Collection[Path]) -> list[StructureSet]:
     """Return what the files of a folder hold, called by their files: by these alone, or as well.
 
-    A single region of DICOM has a name, which is that of the structure if no other file has it as well. Files of one
-    name in several folders are told apart by these.
+    A single region of DICOM has a name, which is that of the structure if no other file has it as well, and so has the
+    surface of a segment. Files of one name in several folders are told apart by these.
+
+    named: files whose structures have names.
     """
     stems = Counter(map(stemOf, contents))
     titles = {path: stemOf(path) for path in contents}
@@ -280,7 +283,7 @@ def _callByFiles(folder: Path, contents: Mapping[Path, StructureSet], objects: C
     names = Counter(naming.parse(s.name).spelled for content in contents.values() for s in content)
     found = []
     for path, content in contents.items():
-        if path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1:
+        if path in named and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1:
             found.append(content)
             continue
         # in a folder, an image without labels is an empty structure with the name of the file
@@ -311,8 +314,9 @@ def _besideOthers(
     leftOut = tuple(LeftOut(stems[path], remarks[path], path not in isDamaged) for path in alone)
     # beginnings of the names that structures of these files would have: any if the file names its structures
     lost = {stems[path]: remarks[path] for path in alone if path in isDamaged or path in unread}
+    named = {DICOM_SUFFIX, ".seg.nrrd", *(suffixOf(Path(one.file)) for one in structures if one.segmentID)}
     for path in reasons:
-        if (path in isDamaged or path in unread) and kindOfFile(path) in (DICOM_SUFFIX, ".seg.nrrd"):
+        if (path in isDamaged or path in unread) and kindOfFile(path) in named:
             lost.setdefault("", remarks[path])
     notes = remarksOn(reasons, folder)
     found = tuple(replace(structure, notes=(*structure.notes, *notes)) for structure in structures)
@@ -376,7 +380,8 @@ def _readMesh(path: Path, suffix: str) -> Structure:
     surface = meshing.fromPolyData(polyData)
     if "SPACE=RAS" in note:  # Slicer's note; the default is LPS
         surface = meshing.transform(surface, lambda points: points * (-1, -1, 1))
-    return Structure(stemOf(path), givenSurface=surface, surfaceKind="imported", file=str(path))
+    structure = Structure(stemOf(path), givenSurface=surface, surfaceKind="imported", file=str(path))
+    return replace(structure, **segmentOfMesh(polyData))
 
 
 def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:

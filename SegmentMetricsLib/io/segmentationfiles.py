@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import SimpleITK
+from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError
 from ..geometry.grids import Grid
@@ -39,22 +41,38 @@ def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
     given = {key: unicodeText(image.GetMetaData(key)) for key in image.GetMetaDataKeys() if key.startswith("Segment")}
     segments: list[dict] = []
     while f"{(prefix := f'Segment{len(segments)}_')}ID" in given:
-        tags = given.get(f"{prefix}Tags", "").split("|")  # key:value|key:value|
         segments.append(
             {
-                "name": given.get(f"{prefix}Name") or given[f"{prefix}ID"],
                 # files of Slicer before 4.11 store every segment in its own layer
                 "label": _wholeNumber(given.get(f"{prefix}LabelValue", "1")),
                 "layer": _wholeNumber(given.get(f"{prefix}Layer", str(len(segments)))),
                 "extent": given.get(f"{prefix}Extent", ""),
-                "fields": {
-                    "segmentID": given[f"{prefix}ID"],
-                    "color": _color(given.get(f"{prefix}Color", "")),
-                    "terminology": next((tag[len(CODE) :] for tag in tags if tag.startswith(CODE)), ""),
-                },
+                "name": given.get(f"{prefix}Name") or given[f"{prefix}ID"],
+                "fields": _fieldsIn(given, prefix),
             }
         )
     return segments
+
+
+def segmentOfMesh(polyData: vtkPolyData) -> dict[str, Any]:
+    """Return the fields of a structure that Slicer keeps in the surface of a segment, {} for other meshes."""
+    data = polyData.GetFieldData()
+    arrays = [data.GetAbstractArray(number) for number in range(data.GetNumberOfArrays())]
+    values = {a.GetName(): map(a.GetValue, range(a.GetNumberOfValues())) for a in arrays}
+    given = {name: " ".join(map(str, values[name])) for name in values if name and name.startswith("Segment_")}
+    if "Segment_ID" not in given:
+        return {}
+    return {"name": given.get("Segment_Name") or given["Segment_ID"], **_fieldsIn(given, "Segment_")}
+
+
+def _fieldsIn(given: Mapping[str, str], prefix: str) -> dict[str, Any]:
+    """Return fields of the structure of a segment besides its name. given: texts of a file by their keys."""
+    tags = given.get(f"{prefix}Tags", "").split("|")  # key:value|key:value|
+    return {
+        "segmentID": given[f"{prefix}ID"],
+        "color": _color(given.get(f"{prefix}Color", "")),
+        "terminology": next((tag[len(CODE) :] for tag in tags if tag.startswith(CODE)), ""),
+    }
 
 
 def _wholeNumber(text: str) -> int:

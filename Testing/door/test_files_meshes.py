@@ -13,6 +13,7 @@ from imagefiles import middleOf, refusal
 from sayings import says
 from tiers import rarely, throughout
 from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonCore import vtkStringArray
 from vtkmodules.vtkFiltersSources import vtkCubeSource
 from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
@@ -30,6 +31,24 @@ def testMeshesOfEveryKind(tmp_path, suffix, ascii, space):
     assert structure.surface.volume == pytest.approx(4 * 6 * 8)
     assert structure.surface.isClosed and structure.surface.repairs == ()
     assert structure.mask is None and structure.samplingGrid is None
+
+
+def testSurfacesOfSegmentsHaveTheNamesOfTheSegments(tmp_path):
+    """Slicer numbers the files next to a .seg.vtm in the order of the segments, which differs between observers."""
+    for number, name in enumerate(("Liver", "Lesion", "Lesion")):
+        mesh = shapes.boxMesh((10, 20, 30), (14, 26, 38))
+        for key, value in {"ID": f"S{number}", "Name": name, "Color": "1 0.5 0"}.items():
+            array = vtkStringArray()
+            array.SetName(f"Segment_{key}")
+            array.InsertNextValue(value)
+            mesh.GetFieldData().AddArray(array)
+        shapes.writeMesh(mesh, tmp_path / f"organs_{number}.vtp")
+    (liver,) = readStructures(tmp_path / "organs_0.vtp")
+    assert (liver.name, liver.segmentID, liver.color) == ("Liver", "S0", (1.0, 0.5, 0.0))
+    assert {one.name for one in readStructures(tmp_path)} == {"Liver", "organs_1", "organs_2"}
+    (tmp_path / "organs_1.vtp").write_text("damaged")  # it may be any segment
+    structures = readStructures(tmp_path)
+    assert {one.name for one in structures} == {"Liver", "Lesion"} and {*structures.lost} == {"organs_1", ""}
 
 
 def testPolygonsAndContours(tmp_path):

@@ -143,7 +143,7 @@ def testSurfacesOfASegmentationAreWhereItsSegmentsAre(request, tmp_path):
     storage.SetFileName(str(tmp_path / "organs.seg.vtm"))
     assert storage.WriteData(boxesNode(request.getfixturevalue("scene"), "Organ"))
     ((organ,),) = map(readStructures, (tmp_path / "organs.seg").iterdir())
-    assert middleOf(organ) == pytest.approx((-2.5, -2.5, 2.5))
+    assert middleOf(organ) == pytest.approx((-2.5, -2.5, 2.5)) and organ.name == "Organ"
 
 
 def testSavedTablesAreRoundedButResultsAreNot(request, tmp_path):
