@@ -213,16 +213,17 @@ def testFramesAtRoundedPositions(tmp_path):
     assert np.flatnonzero(voxelsOf(near).any(axis=(1, 2))).tolist() == kept
 
 
-def testFilesThatListOnlyTheSlicesWithFrames(tmp_path):
-    """What lies between their frames was left out, so what lies beyond may have been, too."""
-    segmented(tmp_path, [3, 4, 8])
+@pytest.mark.parametrize(("kept", "depthAlone"), [([3, 4, 8], 8), ([3, 4, 5], 3)])
+def testFilesThatListOnlyTheSlicesWithFrames(tmp_path, kept, depthAlone):
+    """What lies beyond their frames was left out, as by dcmqi; without the image, only a gap between them tells so."""
+    segmented(tmp_path, kept)
     with edited(tmp_path / "seg.dcm") as content:
         series = content.ReferencedSeriesSequence[0]
-        series.ReferencedInstanceSequence = [series.ReferencedInstanceSequence[k] for k in (3, 4, 8)]
+        series.ReferencedInstanceSequence = [series.ReferencedInstanceSequence[k] for k in kept]
     (structure,) = readStructures(tmp_path / "seg.dcm")
     assert structure.mask.grid.size == AXIAL.size
     for number in range(12):  # as good as without the image if one slice of it is left
         if number != 4:
             (tmp_path / "ct" / f"slice{number}").unlink()
     (structure,) = readStructures(tmp_path / "seg.dcm")
-    assert structure.mask.grid.size[2] == 8 and not structure.mask.touchesEdge
+    assert structure.mask.grid.size[2] == depthAlone and structure.mask.touchesEdge == (depthAlone == 3)

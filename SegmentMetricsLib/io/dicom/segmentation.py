@@ -290,19 +290,20 @@ class Frames:
     def place(self, mask: Mask) -> Mask:
         """Return the voxels of a segment on the grid of the image that it was drawn on.
 
-        Frames without voxels need not be stored, so the extent of the image is taken from its slices near the file. If
-        these are not found, and the file names more slices than there are frames or frames are missing between others,
-        the grid is extended by one slice at each end, so that the last stored frame is not taken for the image edge.
+        Frames without voxels need not be stored, nor the slices named that have none, so the extent of the image is
+        taken from its slices near the file. If these are not found, and the file names more slices than there are
+        frames or frames are missing between others, the grid is extended by one slice at each end, so that the last
+        stored frame is not taken for the image edge.
         """
         columns, rows, depth = mask.grid.size
         mask = replace(mask, grid=Grid(mask.grid.size, mask.grid.matrix))  # in space, though there may be one frame
+        home = self.home if len(self.heights) else None
+        if home is not None:
+            moved = replace(mask, grid=_onSlicesOf(home, mask.grid))
+            if moved.alongAxesOf(home).grid.offsetOn(home) is not None:
+                return moved.on(home)
         if depth >= len(self.image.instances) and len(self.heights) in (0, depth):
             return mask
-        home = self.home
-        if home is not None:
-            mask = replace(mask, grid=_onSlicesOf(home, mask.grid))
-            if mask.alongAxesOf(home).grid.offsetOn(home) is not None:
-                return mask.on(home)
         return mask.on(mask.grid.resize((0, 0, -1), (columns - 1, rows - 1, depth)))
 
 
