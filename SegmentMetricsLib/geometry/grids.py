@@ -103,15 +103,19 @@ class Grid:
 
     @staticmethod
     def fromImage(image) -> Grid:
-        """Return the grid of a 2D or 3D SimpleITK image; 2D images and images of one slice are planar."""
-        dimension = image.GetDimension()
-        if dimension not in (2, 3):
-            raise NoSegmentation(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
-        matrix, direction = np.eye(4), np.reshape(image.GetDirection(), (dimension, dimension))
+        """Return the grid of a 2D or 3D SimpleITK image; 2D images and images of one slice are planar.
+
+        Axes behind the third have no effect if there is one place along each, such as one point in time.
+        """
+        whole = image.GetDimension()
+        dimension = min(whole, 3)
+        if dimension < 2 or any(size > 1 for size in image.GetSize()[3:]):
+            raise NoSegmentation(f"Images of 2 or 3 dimensions can be compared; this one has {whole}.")
+        matrix, direction = np.eye(4), np.reshape(image.GetDirection(), (whole, whole))
         with np.errstate(invalid="ignore"):  # values that are not finite are rejected below
-            matrix[:dimension, :dimension] = direction * np.array(image.GetSpacing())
-        matrix[:dimension, 3] = image.GetOrigin()
-        size = tuple(image.GetSize()) + (1,) * (3 - dimension)
+            matrix[:dimension, :dimension] = (direction * np.array(image.GetSpacing()))[:dimension, :dimension]
+        matrix[:dimension, 3] = image.GetOrigin()[:3]
+        size = tuple(image.GetSize()[:3]) + (1,) * (3 - dimension)
         return Grid(size, matrix, planar=size.count(1) == 1, isImage2D=dimension == 2)
 
     @staticmethod

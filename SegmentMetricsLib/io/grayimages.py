@@ -12,6 +12,7 @@ from ..base.errors import InputError, asPath
 from ..base.texts import commaSeparated, pluralize
 from ..geometry.grids import Grid
 from ..model.grayimages import GrayImage, shownValues
+from ..model.inputs import valuesOf
 from .dicom.opening import hashOf
 from .dicom.series import Slice, gridOfSlabs, groupsOf, heightsOfSlices, lineThrough, withoutRepeats
 from .dicom.unevenslices import Slabs
@@ -65,12 +66,12 @@ def _contentOf(image: SimpleITK.Image) -> tuple[np.ndarray, Grid]:
     if image.GetNumberOfComponentsPerPixel() > 1:
         number = image.GetNumberOfComponentsPerPixel()
         raise InputError(f"it has {number} values per voxel, as color images have; an image of gray values is needed.")
-    if image.GetDimension() > 3:
+    if any(size > 1 for size in image.GetSize()[3:]):
         raise InputError(f"it has {image.GetDimension()} dimensions; choose one of its volumes and save it by itself.")
-    values = SimpleITK.GetArrayFromImage(image)
+    values = valuesOf(image).copy()
     if values.dtype.kind == "c":
         raise InputError("its values are complex; an image of gray values is needed.")
-    return shownValues(values[None] if values.ndim == 2 else values), Grid.fromImage(image)
+    return shownValues(values), Grid.fromImage(image)
 
 
 def _fromSeries(path: Path) -> GrayImage:

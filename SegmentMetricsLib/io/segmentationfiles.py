@@ -97,8 +97,8 @@ def readSegments(image: SimpleITK.Image, segments: list[dict], threshold: float 
     segments: as returned by segmentHeaders(). threshold: of memberships, see Settings. Raises InputError for an image
     that does not match its header. Label 0 is not a structure, even if the header lists it as the background.
     """
-    stored = SimpleITK.GetArrayViewFromImage(image)
-    grid = Grid.fromImage(image)
+    stored, grid = SimpleITK.GetArrayViewFromImage(image), Grid.fromImage(image)
+    stored = stored.reshape(grid.size[::-1] + stored.shape[image.GetDimension() :])
     whole = wholeGrid(image, grid)
     layers = [stored] if image.GetNumberOfComponentsPerPixel() == 1 else list(np.moveaxis(stored, -1, 0))
     missing = [segment["name"] for segment in segments if not 0 <= segment["layer"] < len(layers)]

@@ -10,6 +10,7 @@ import SimpleITK
 
 from ..base.errors import InputError, requireKind
 from ..geometry.grids import Grid
+from .inputs import valuesOf
 
 # Part of a step between grid points by which a place may lie beyond the outermost ones through rounding.
 ROUNDING = 1e-6
@@ -110,9 +111,9 @@ class Dose:
             For any other image, and for values that are not a dose.
         """
         requireKind(image, SimpleITK.Image, "The dose", "an image")
-        if image.GetDimension() != 3 or image.GetNumberOfComponentsPerPixel() != 1:
+        if image.GetDimension() < 3 or image.GetNumberOfComponentsPerPixel() != 1:
             raise InputError("A dose must be an image in three dimensions with one number per voxel.")
-        return Dose(SimpleITK.GetArrayFromImage(image), Grid.fromImage(image), **about)
+        return Dose(valuesOf(image).copy(), Grid.fromImage(image), **about)
 
     def at(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the dose at points, and whether it is known there; beyond the grid, the nearest dose is returned.

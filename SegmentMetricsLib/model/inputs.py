@@ -174,7 +174,7 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
         return None
     if not array.size:
         return None  # reported when looking for labels
-    grid = Grid.fromImage(image)
+    grid, array = Grid.fromImage(image), valuesOf(image)
     low, high = spanOf(array)
     if high > 1 and maximum is not None:
         if low < 0 or high > maximum:
@@ -187,7 +187,12 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
         return None
     else:
         array = array.clip(0, 1)
-    return masks.Mask.ofMemberships(array[None] if array.ndim == 2 else array, grid)
+    return masks.Mask.ofMemberships(array, grid)
+
+
+def valuesOf(image: SimpleITK.Image) -> np.ndarray:
+    """Return a view of the values [k, j, i] of an image that has one value per voxel, and a Grid."""
+    return SimpleITK.GetArrayViewFromImage(image).reshape(Grid.fromImage(image).size[::-1])
 
 
 def _areMemberships(low: float, high: float) -> bool:
@@ -231,9 +236,7 @@ def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.
         raise NoSegmentation("The image has several values per voxel; a segmentation has one.")
     if not image.GetNumberOfPixels():
         raise NoSegmentation(f"The image has no voxels: its size is {' x '.join(map(str, image.GetSize()))}.")
-    array = SimpleITK.GetArrayViewFromImage(image)
-    if array.ndim == 2:
-        array = array[None]
+    array = valuesOf(image)
     if array.dtype.kind == "c":
         raise NoSegmentation("The image has complex values; a segmentation has labels.")
     if array.dtype.kind == "f":

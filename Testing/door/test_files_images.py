@@ -22,7 +22,7 @@ from imagefiles import BOXES, LABELS, SIZE, middleOf, read, refusal, save
 from sayings import refused, says
 from scipy.spatial.transform import Rotation
 
-from SegmentMetricsLib import Grid, Settings, compare, compareCase, readStructures, samples
+from SegmentMetricsLib import Grid, Settings, compare, compareCase, readDose, readStructures, samples
 
 BALL = SimpleITK.GetArrayFromImage(shapes.ball(8, size=(24, 24, 24), origin=(-12, -12, -12)))
 
@@ -42,6 +42,17 @@ def testImagesOfEveryKind(tmp_path, suffix, compressed):
         assert structure.mask.grid.size == SIZE
         assert structure.file == str(tmp_path / f"organs{suffix}")
         assert structure.surfaceKind == "unsmoothed"
+
+
+@pytest.mark.parametrize("suffix", [".nrrd", ".nii.gz", ".mha"])
+def testASinglePointInTimeIsAnImage(tmp_path, suffix):
+    series = SimpleITK.JoinSeries([LABELS])
+    path = save(series, tmp_path / f"series{suffix}")
+    for given in (series, path):
+        assert compare(LABELS, given, label=5)["HD95"].value == 0
+    assert readDose(path).grid.size == SIZE
+    with refused("4"):
+        readStructures(save(SimpleITK.JoinSeries([LABELS, LABELS]), path))
 
 
 def testMembershipsCountInPartWithoutAThreshold(tmp_path):
