@@ -34,6 +34,7 @@ from ..base.texts import commaSeparated, oneLine
 from ..base.version import __version__
 from ..case.comparison import Comparison
 from ..case.protocol.judgment import Judgment, Verdict
+from ..geometry.grids import Grid
 from ..io.dicom.images import imagesNamedIn
 from ..io.dicom.opening import fieldOf, isDicom, readable, readNamed, requireAllowed, textOf
 from ..metrics.measurement import DIRECTED, Measurement, statusOf
@@ -76,6 +77,8 @@ TEXTS, JSON = ("surface", "convention", "method", "summary"), ("grid", "extent")
 NOT_FINITE = {"inf": codes.DCM.PositiveInfinity, "-inf": codes.DCM.NegativeInfinity, "nan": codes.DCM.NotANumber}
 UCUM = ("mm", "mm2", "mm3", "cm2", "cm3", "Gy", "bit", "%")  # other units are annotations in braces
 LONGEST_CODE, LONGEST_NAME = 16, 64
+# Largest product of the directions of two axes that highdicom takes for axes at right angles.
+RIGHT_ANGLES = 1e-4
 
 
 # Where a structure is in DICOM: in which dataset, under which number of a segment or region (None for a mesh), datasets
@@ -204,11 +207,12 @@ def anatomyOf(structure: Structure, *items) -> list[sr.CodedConcept | None]:
 def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, target: Path) -> tuple[dict, dict]:
     """Return structures as SEG (voxels of one grid) and encapsulated STL files by path, and their places by their keys.
 
-    Empty structures and contours in a plane have none. named: with their names. target: beside which the files will be.
+    Empty structures and contours in a plane have none, and voxels that fit no SEG are written as their surface. named:
+    with their names. target: beside which the files will be.
     """
     files: dict[tuple, dict[int, tuple[str, Structure]]] = {}
     for key, (name, one) in named.items():
-        if one.mask is not None and not one.isEmpty:
+        if one.mask is not None and not one.isEmpty and fitsSegmentation(one.mask.grid):
             grid = one.mask.grid
             files.setdefault(("segmentation", grid.size, grid.matrix.tobytes()), {})[key] = name, one
         elif not one.isEmpty and one.surface.dimension == 3:
@@ -224,6 +228,11 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
         for segment, (key, (_, one)) in enumerate(alike.items(), start=1):
             places[key] = Referent(dataset, segment if kind == "segmentation" else None, sources.images, anatomyOf(one))
     return datasets, places
+
+
+def fitsSegmentation(grid: Grid) -> bool:
+    """Return whether voxels can be a SEG: only if their axes are at right angles, unlike those of a tilted gantry."""
+    return bool(np.abs(grid.direction.T @ grid.direction - np.eye(3)).max() <= RIGHT_ANGLES)
 
 
 def _segmentationOf(named: Sequence[tuple[str, Structure]], sources: Sources, series: str, number: int):

@@ -97,6 +97,11 @@ def writeReport(
         drawn = dict(enumerate((one.name, one) for one in every if not one.isEmpty))
         if not drawn:
             raise InputError("There is no consensus to write.")
+        if tilted := [name for name, one in drawn.values() if not dicomfiles.fitsSegmentation(one.ownMask.grid)]:
+            raise InputError(
+                f"The consensus of {tilted[0]} cannot be a DICOM segmentation: the axes of its voxels are not at right "
+                "angles to each other, as behind a tilted gantry."
+            )
         first, *more = dicomfiles.copiesOf(drawn, known, Path(consensus))[0].items()
         for file, dataset in ((Path(consensus), first[1]), *more):
             if datasets.setdefault(file, dataset) is not dataset:

@@ -18,7 +18,7 @@ from pydicom import dcmread
 from sayings import refused, says
 
 import SegmentMetricsLib
-from SegmentMetricsLib import Grid, Settings, Structure, compare, compareCase, compareObservers
+from SegmentMetricsLib import Grid, Mask, Settings, Structure, compare, compareCase, compareObservers
 
 highdicom = pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
 
@@ -200,6 +200,17 @@ def testMeshesAreEncapsulated(tmp_path):
     (tmp_path / "again.stl").write_bytes(content.EncapsulatedDocument[: content.EncapsulatedDocumentLength])
     again = compare(tmp_path / "again.stl", meshes[0], Settings(metrics="HD"))
     assert content.DocumentTitle == "Mesh A" and again["HD"].value < 1e-4
+
+
+def testVoxelsAtOtherAnglesAreWrittenAsMeshes(tmp_path):
+    """A SEG of highdicom has no place for them."""
+    tilted = Grid((24, 24, 24), np.array([[1, 0, 0, -12], [0, 1, 0.3, -12], [0, 0, 1, -12], [0, 0, 0, 1.0]]))
+    both = [Structure("Liver", Mask.fromArray(SimpleITK.GetArrayFromImage(one) > 0, tilted)) for one in (A, B)]
+    files = SegmentMetricsLib.writeReport(compare(*both, DICE), tmp_path / "sr.dcm")
+    assert [path.name for path in files] == ["sr.dcm", "sr_mesh.dcm", "sr_mesh2.dcm"] and all(map(isValid, files))
+    study = compareObservers([*both, both[0]], DICE)
+    with refused("Liver"):
+        SegmentMetricsLib.writeReport(study, None, consensus=tmp_path / "consensus.dcm")
 
 
 def testNamesInAnyScript(tmp_path):
