@@ -20,6 +20,21 @@ from SegmentMetricsLib import __main__
 HELP = "segment-metrics compare --help"
 
 
+def testAFileThatCannotBeOpened(run, pair, monkeypatch):
+    """As without the right to, whoever asks."""
+    opened = Path.open
+
+    def refuse(path, *given, **options):
+        if path == pair[1]:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *given, **options)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    status, out, err = run("compare", *pair, "--output", "out")
+    assert (status, out, Path("out").exists()) == (2, "", False)
+    assert says(err, f"segment-metrics: {pair[1]}: ", "(Permission denied)").count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "which"),
     [

@@ -22,7 +22,7 @@ from SegmentMetricsLib import Grid, Mask, Settings, Structure, compare, compareC
 
 highdicom = pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
 
-EVERY = Settings(families=("boundary", "overlap", "signed", "agreement"))
+EVERY = Settings(families=("boundary", "overlap", "signed", "agreement", "voxel", "slices", "similarity"))
 A, B = (shapes.ball(5, center, origin=(-12,) * 3, size=(24,) * 3) for center in ((0, 0, 0), (1.4, 0.3, 0.2)))
 DICE = Settings(metrics="DSC")
 
@@ -265,7 +265,7 @@ def testAnatomyIsCoded(tmp_path):
 
 def testContoursInAPlane(tmp_path):
     """The code for a volume does not stand for an area."""
-    one = compare(A[:, :, 12], B[:, :, 12])
+    one = compare(A[:, :, 12], B[:, :, 12], EVERY)
     report, segmentation = SegmentMetricsLib.writeReport(one, tmp_path / "sr.dcm")
     assert isValid(report) and isValid(segmentation)
     requireSame(SegmentMetricsLib.readReport(report)[0], one.measurements)

@@ -11,6 +11,7 @@ import shapes
 import SimpleITK
 from imagefiles import save
 from reportpages import reportOn
+from sayings import says
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.__main__ import main
@@ -129,7 +130,7 @@ def testNothingIsWiderThanThePage(page):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(media=media)
         verdicts = page.locator("table").first
-        assert verdicts.locator("th").last.inner_text() == "Reason"
+        assert all(verdicts.locator("tr td:last-child").all_inner_texts()), "the reason is the last"
         assert verdicts.evaluate("table => table.getBoundingClientRect().right <= window.innerWidth")
 
 
@@ -200,18 +201,18 @@ def testPaperHasRoomForAPenAndSaysWhoseItIs(page, written):
     assert choices.count() == 3 and all(one.bounding_box()["width"] > 3 * millimeter for one in choices.all())
     assert page.locator("#step0").is_hidden() and page.locator("#save").is_hidden()
     text = written.read_text("utf-8")
-    assert r'@top-left { content: "Case \3c 7\3e  compared with ref"' in text
-    assert 'counter(page) " of " counter(pages)' in text
+    assert re.search(r'@top-left { content: "Case \\3c 7\\3e  [^"]*ref"', text)
+    assert re.search(r"counter\(page\)[^;]*counter\(pages\)", text)
 
 
 def testItLeadsToTheWorst(page):
     """Verdicts at the top and on every section, the worst first, which is open; names lead to their sections."""
-    assert page.locator(".headline").inner_text() == "fail: 2 fail, 1 without limits"
+    says(page.locator(".headline").inner_text(), "fail", "2", "1")
     sections = page.locator("section.structure")
     # the structure that one side lacks has no agreement at all
     assert [s.get_attribute("id")[-1] for s in sections.all()] == ["1", "2", "0"]
     assert [s.inner_text() for s in page.locator("summary .verdict").all()] == ["fail", "fail", "no limits"]
-    rows = page.locator("h2:text('Overview') + div tbody tr")
+    rows = page.locator(".front table:not(.prose) tbody tr")
     assert [row.locator("td").nth(1).inner_text() for row in rows.all()] == ["fail", "fail", "no limits"]
     closed = page.locator("#structure2 > details")
     closed.evaluate("details => { details.open = false }")
@@ -244,10 +245,11 @@ def testPaperHasTheNumbersOfWhatDoesNotPass(browser, tmp_path):
     reportOn(tmp_path, pairs, "--tolerance", 1.5, "--protocol", limits)
     page = browser.new_page()
     page.goto((tmp_path / "out" / "report.html").as_uri())
-    headings = page.locator("h2").all_inner_texts()
-    assert headings == ["Protocol", "Overview", "Review", "Structures", "How this was measured"]
+    parts = page.locator(".front table, form, section.structure, pre")
+    order = parts.evaluate_all("parts => parts.map(part => part.matches('.prose') ? 'verdicts' : part.localName)")
+    assert order == ["verdicts", "table", "form", "section", "section", "pre"]
     page.evaluate("for (const details of document.querySelectorAll('.structure > details')) details.open = true")
-    good, bad = (page.locator(f"#structure{n} h3:text('Measurements')") for n in (0, 1))
+    good, bad = (page.locator(f"#structure{n} .measured table") for n in (0, 1))
     assert good.is_visible() and bad.is_visible() and page.locator(".paper").is_hidden()
     page.emulate_media(media="print")
     assert good.is_hidden() and bad.is_visible() and page.locator(".paper").is_visible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import threading
 
 import pytest
 import shapes
@@ -15,6 +16,9 @@ from sayings import says
 from scenework import applyAll, choose, twoBoxes
 from segmentnodes import voxelsOf
 from tiers import rarely
+
+from SegmentMetricsLib.case import comparison
+from SegmentMetricsLib.mrml import outcomes
 
 # Slicer's modules, by what sources name that comes with them.
 MODULES = {
@@ -129,13 +133,25 @@ def desktop():
         yield desktop
 
 
-def testDrawingWhileTheLockIsHeld(session):
-    """Edits are followed, and all structures compared, where threads only run beside slots."""
+def testDrawingWhileTheLockIsHeld(session, monkeypatch):
+    """Edits are followed, and all structures compared, where threads only run beside slots; nothing stands still."""
+    from SegmentMetricsPanel import following
+
+    threads = []
+
+    def noting(function):
+        return lambda *given: threads.append(threading.current_thread()) or function(*given)
+
     choose(session, *twoBoxes())
     session.apply()
     session.click(session.ui.followCheckBox)
     run, mask = session.panel.outcome.run, voxelsOf(shapes.box((7, 5, 5), (9, 9, 9)))
-    edit(session.parameters.test, session.parameters.testSegment, mask, lambda voxels: None)
-    drawing.waitFor(session, lambda: session.panel.outcome.run != run)
-    applyAll(session)
+    for owner, name in ((comparison, "comparePair"), (following, "drawAhead"), (outcomes, "drawAhead")):
+        monkeypatch.setattr(owner, name, noting(getattr(owner, name)))
+    with session.isAlive():
+        edit(session.parameters.test, session.parameters.testSegment, mask, lambda voxels: None)
+        drawing.waitFor(session, lambda: session.panel.outcome.run != run)
+        assert len(threads) > 1, "it is measured, and drawn ahead"
+        applyAll(session)
     assert session.panel.outcome.isOfAll and not session.panel.staleness()
+    assert len(threads) > 3 and threading.main_thread() not in threads

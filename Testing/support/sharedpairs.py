@@ -121,7 +121,7 @@ VARIANTS = {
 
 
 def compared(name: str, order: str = "AB", variant: str = "usual"):
-    """Return the comparison of a pair, as "AB", "BA" or "AA"; "E" is a structure that is empty."""
+    """Return the comparison of a pair, as "AB", "BA", "AA" or "BB"; "E" is a structure that is empty."""
     return _compared(name, order, variant)  # with all three, by which it is kept
 
 
