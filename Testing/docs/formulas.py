@@ -1,16 +1,22 @@
-"""Bring the generated parts of pages up to date, which follow the registry: by `python Testing/docs/formulas.py`.
+"""Bring the generated parts of pages up to date, which follow the registry and the commands' help.
 
+`python Testing/docs/formulas.py` does it.
 They stand between `<!-- NAME -->` and `<!-- /NAME -->`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
+import os
 import re
 from collections.abc import Iterable, Sequence
 from os.path import commonprefix
 from pathlib import Path
+from unittest.mock import patch
 
+from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.base.texts import shortest
 from SegmentMetricsLib.metrics.hazard import EPSILON
 from SegmentMetricsLib.metrics.metric import EXAMPLES, PARAMETERS, Metric
@@ -20,6 +26,9 @@ from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES, Settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "formulas.md"
 CODES, MEASUREMENTS = PAGE.with_name("codes.md"), PAGE.with_name("measurements.md")
+OPTIONS = PAGE.parent / "guide" / "options.md"
+# The commands that take settings, and the heading of their options in --help-settings.
+COMMANDS, FURTHER = ("compare", "batch", "observers", "demo"), "further options"
 SYMBOLS = {name: parameter.symbol for name, parameter in PARAMETERS.items()}
 # The same letters in a formula.
 LETTERS = {name: parameter.latex for name, parameter in PARAMETERS.items()}
@@ -190,10 +199,43 @@ def registryTable() -> str:
     return "\n".join(rows)
 
 
+def helpOf(command: str) -> dict[str, dict[str, str]]:
+    """Return what --help-settings of a command says of each option, by headings, as in cells of a table."""
+    said = io.StringIO()
+    with patch.dict(os.environ, COLUMNS="9999"), contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
+        main([command, "--help-settings"])
+    _, *parts = re.split(r"^(\S.*):\n", said.getvalue().replace("|", r"\|"), flags=re.M)
+    return {head: dict(re.findall(r"^  (\S.*?)\s{2,}(.*)", told, re.M)) for head, told in zip(parts[::2], parts[1::2])}
+
+
+def settingsTables() -> str:
+    """Return a table of the settings below each heading."""
+    found = []
+    for heading, told in helpOf(COMMANDS[0]).items():
+        if heading != FURTHER:
+            found += ["", f"### {heading[0].upper()}{heading[1:]}", ""]
+            found += ["| `--set` | short form | what it does |", "|---|---|---|"]
+            for option, text in told.items():
+                says, _, short = text.partition("; also ")
+                found.append(f"| `{option}` | {short and f'`{short}`'} | {says} |")
+    return "\n".join(found[1:])
+
+
+def furtherTable() -> str:
+    """Return a table of the options that --help leaves out, each with its commands."""
+    commands: dict[tuple[str, str], list[str]] = {}
+    for command in COMMANDS:
+        for told in helpOf(command)[FURTHER].items():
+            commands.setdefault(told, []).append(f"`{command}`")
+    rows = [f"| `{option}` | {', '.join(of)} | {text} |" for (option, text), of in commands.items()]
+    return "\n".join(["| option | of | what it does |", "|---|---|---|", *rows])
+
+
 GENERATED = {
     PAGE: {"overview": overview, "aliases": aliases, "formulas": families},
     CODES: {"codes": codes},
     MEASUREMENTS: {"metrics": registryTable},
+    OPTIONS: {"settings": settingsTables, "further": furtherTable},
 }
 
 

@@ -25,9 +25,9 @@ def copy(tmp_path):
         shutil.copytree(pages.ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "benchmark"))
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(pages.ROOT / name, folder)
-    (folder / "docs").mkdir()
-    for name in ("formulas.md", "measurements.md", "codes.md"):
-        shutil.copy(pages.ROOT / "docs" / name, folder / "docs")
+    (folder / "docs" / "guide").mkdir(parents=True)
+    for name in ("formulas.md", "measurements.md", "codes.md", "guide/options.md"):
+        shutil.copy(pages.ROOT / "docs" / name, folder / "docs" / name)
     samples.writeHeadAndNeck(folder / "segment-metrics-demo")
     # no pictures, which no page is about and every command would draw
     (folder / "slicer.py").write_text("raise ModuleNotFoundError(name='slicer')\n")
@@ -87,8 +87,8 @@ def testSetting(copy):
     report = "from SegmentMetricsLib import Settings; from SegmentMetricsLib.show.report.provenance import usedSettings"
     told = pages.processIn(copy)(f"python -c '{report}; print(usedSettings(Settings(mostPlaces=3), []))'")
     assert "('Worst places listed', '3')" in told
-    helped = pages.processIn(copy)("python -m SegmentMetricsLib batch --help-settings")
-    assert re.search(r"mostPlaces=\S+ how many of the worst places to list \(all\)", " ".join(helped.split()))
+    options = (copy / "docs" / "guide" / "options.md").read_text(encoding="utf-8")
+    assert "| `mostPlaces=N` |  | how many of the worst places to list (all) |" in options
     assert again["settings"]["mostPlaces"] == 3 == len(again["pairs"][0]["worstPlaces"])
 
 

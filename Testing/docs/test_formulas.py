@@ -121,6 +121,14 @@ def testPagesAreUpToDate(page):
     assert formulas.updated(page) == page.read_text(encoding="utf-8"), "run python Testing/docs/formulas.py"
 
 
+def testCommandsTakeTheSameSettings():
+    """Those of the page, and the stress test those of its family."""
+    whole, *others = map(formulas.helpOf, formulas.COMMANDS)
+    assert all(other | {formulas.FURTHER: whole[formulas.FURTHER]} == whole for other in others)
+    ((family, told),) = formulas.helpOf("stress").items()
+    assert told and told.items() < whole[family].items()
+
+
 def testACodeIsOfOneMeasurement():
     text = formulas.CODES.read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]

@@ -75,7 +75,8 @@ class Dense:
         self.outward, self._random = outward if hasSides else 0, np.random.default_rng(0)
         sizes, values, self.reach = [], [], 0.0
         for element in elements:
-            every, times = element[None], max(math.ceil(math.log2(longestSide(element) / longest)), 0)
+            sides = np.linalg.norm(element - np.roll(element, -1, axis=0), axis=1)
+            every, times = element[None], max(math.ceil(math.log2(sides.max() / longest)), 0)
             for _ in range(max(times - LEVELS, 0)):
                 every = cut(every)
             for one in every:
@@ -135,10 +136,6 @@ class Dense:
 
     def largest(self, side: int = 0) -> float:
         return float((side * self.values if side else np.abs(self.values)).max())
-
-
-def longestSide(element: np.ndarray) -> float:
-    return float(np.linalg.norm(element - np.roll(element, -1, axis=0), axis=1).max())
 
 
 def sizeOf(element: np.ndarray) -> float:

@@ -218,10 +218,6 @@ def isSampledAlike(*settings: Settings) -> bool:
     return len({max(one.il, one.ol) < INTEGRATED for one in settings}) == 1
 
 
-def powerOf(measurement: Measurement) -> int:
-    return {"mm": 1, "mm2": 2, "mm3": 3}.get(measurement.unit, 0)
-
-
 # mm of contours that a tolerance may hold or not, for what counts as equal to it.
 TIED = {"APL_{tolerance}mm": 0.03}
 
@@ -239,7 +235,8 @@ def testScalingOfImages(voxels, settings, factor):
         # What counts as equal to a tolerance, and where a contour's cutting ends, is in mm. Where one contour only just
         # touches the tolerance of the other, its length within goes by the root of that.
         key = findMetric(mine.key).metric.key
-        requireEqual(its, mine, factor ** powerOf(mine), error=TIED.get(key, 0.005) if "{tolerance}" in key else 0.0)
+        power = {"mm": 1, "mm2": 2, "mm3": 3}.get(mine.unit, 0)
+        requireEqual(its, mine, factor**power, error=TIED.get(key, 0.005) if "{tolerance}" in key else 0.0)
 
 
 def moved(surface: Surface, turn, shift, scale: float = 1.0) -> Surface:

@@ -30,12 +30,8 @@ def checkDrawing(session: Session) -> None:
     whole = slicer.vtkOrientedImageData()
     whole.DeepCopy(image)
     run = session.panel.outcome.run
-
-    def halve(voxels) -> None:
-        voxels[: len(voxels) // 2] = 0
-
     with session.isAlive():
-        edit(p.test, p.testSegment, image, halve)
+        edit(p.test, p.testSegment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
         waitFor(session, lambda: session.panel.outcome.run != run)
     (model,) = session.maps().values()
     assert maps.mapInformation(model)["limit"] > before[1], "half of it is missing"
