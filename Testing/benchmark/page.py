@@ -27,7 +27,7 @@ PICTURES = ("performance_times.svg", *(f"performance_{key}.svg" for key in SHOWN
 SCALES = {"mm": 1.0, "%pt": 100.0}
 # Pairs of fewer triangles are small: what they take is calls, not work on arrays.
 SMALL = 10_000
-TIME_COLUMNS = ("tool", "warm ms", "ratio", "cold ms", "ratio", "MB", "bytes/triangle")
+TIME_COLUMNS = ("tool", "warm ms", "ratio", "cold ms", "ratio", "MB")
 NOTES = """\
 Times are processor time of all pairs of a case, medians over {rounds} rounds, in each of which every tool takes its
 turn on every pair. *Cold* is one first call in a fresh process, imports excluded, tables and caches included;
@@ -158,7 +158,6 @@ def timesOf(case: dict) -> str:
         cells = [f"{1000 * tool['warm']:.1f}", f"{tool['warmRatio']:.2f}"]
         cells += [f"{1000 * tool['cold']:.1f}", f"{tool['coldRatio']:.2f}"]
         cells.append("" if tool["peak"] is None else f"{tool['peak'] / 1e6:.0f}")
-        cells.append("" if tool["peakPerTriangle"] is None else f"{tool['peakPerTriangle']:.0f}")
         rows.append([name, *cells])
     return f"### {case['name']}: {case['triangles']:,} triangles\n\n{table(TIME_COLUMNS, rows)}"
 

@@ -129,7 +129,6 @@ def describeCase(case: pairs.Case, times: dict[str, measure.Times], truths: list
     warm = {tool: [sum(seconds) for seconds in taken.warm] for tool, taken in times.items()}
     described = {}
     for tool, taken in times.items():
-        # the peak of a case is that of its largest pair, so only a single pair has a number per triangle
         described[tool] = {
             "cold": taken.cold,
             "warm": median(warm[tool]),
@@ -137,7 +136,6 @@ def describeCase(case: pairs.Case, times: dict[str, measure.Times], truths: list
             "warmRatio": measure.ratio(warm[tool], warm[tools.OURS]),
             "warmRatioWithoutBands": measure.ratio(warm[tool], warm[tools.OURS_WITHOUT_BANDS]),
             "peak": taken.peak,
-            "peakPerTriangle": taken.peak / case.triangles if taken.peak and len(case.pairs) == 1 else None,
             "warmRounds": warm[tool],
             "warmPairs": [median(seconds) for seconds in zip(*taken.warm)],
             "values": [{k: float(v) if math.isfinite(v) else None for k, v in one.items()} for one in taken.values],
