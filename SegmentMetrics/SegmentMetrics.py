@@ -51,7 +51,7 @@ class SegmentMetrics(ScriptedLoadableModule):
             "<p>Distances are defined as in Podobnik and Vrtovec, Metrics Revolutions, arXiv:2410.02630; the surface "
             "Dice (NSD) is that of Nikolov et al., arXiv:1809.04430, the boundary IoU that of Cheng et al., "
             "arXiv:2103.16562, and the overlap measures are those of Taha and Hanbury, doi:10.1186/s12880-015-0068-x."
-            "<p>The panel can be translated; sentences about the numbers are in English."
+            "<p>The panel can be translated; sentences about the numbers are always in English."
         )
         parent.acknowledgementText = _(
             "This module was developed by the SegmentMetrics contributors. If you use it, please cite it and the "

@@ -231,8 +231,8 @@ class CohortFiles:
         title = oneLine(caseTitle(outcome["case"], outcome["method"]))
         why = "is no longer in the list" if task is None else "was measured with other settings or another version"
         raise InputError(
-            f"{self.folder}: it has results of an earlier run, of which {title} {why}, and they are not mixed. Choose "
-            "another folder, or give --overwrite to remove them."
+            f"{self.folder}: it has results of an earlier run, but {title} {why}, and old and new results are not "
+            "mixed. Choose another folder, or give --overwrite to remove the old ones."
         )
 
     def _holds(self, outcome: Mapping, task: Task) -> bool:

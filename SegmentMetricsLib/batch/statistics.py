@@ -24,7 +24,7 @@ NO_METHOD = "no method"
 # What stands in the place of a structure for the mean over all of them.
 OVERALL = "Mean of structures"
 # What columns of the tables are.
-IN_ORDER = "Infinite counts as worse than all others, a structure that the test misses as the worst value there is"
+IN_ORDER = "Infinite is worse than all other values; a structure that the test misses has the worst value there is"
 BOUND = "of the 95 % interval"
 STRUCTURE_WORDS = "Name of the structure, in the spelling that comes first: the same in all tables"
 METHOD_WORDS, MEASUREMENT_WORDS = "What made the test", "Key of the measurement: the name of its column in results.csv"

@@ -168,14 +168,14 @@ def lackingCases(cohort: Cohort) -> list[str]:
         for method, cases in found.items()
     ]
     if found and len(cohort.methods) > 1:
-        ofAll = "ranks and Friedman's test count" if len(cohort.methods) > 2 else "ranks count"
+        ofAll = "ranks and Friedman's test use" if len(cohort.methods) > 2 else "ranks use"
         sentences.append(
-            "Medians and means of a method are of the cases that it has. A test of two methods counts the cases that "
-            f"both have; {ofAll} those that all have. So a rank does not get worse by a case that is lacking: complete "
-            "it, or leave it out of all methods."
+            "Medians and means of a method use the cases that it has. A test of two methods uses the cases that both "
+            f"have; {ofAll} those that all have. So a missing case does not worsen a rank: add it, or leave it out of "
+            "all methods."
         )
     elif found:
-        sentences.append("All statistics are of the other cases.")
+        sentences.append("All statistics use the other cases.")
     return list(map(oneLine, sentences))
 
 

@@ -77,7 +77,7 @@ def withGridUncertainty(given: Comparison, displayed: Callable[[Structure], Stru
         counts = zip(REFERENCE_AND_TEST, vanished, strict=True)
         told = [f"the {which} vanishes in {number} of {SHIFTS} shifts" for which, number in counts if number]
         finding = Finding.remark(
-            f"On voxel grids that lie a fraction of a voxel elsewhere, {' and '.join(told)}: no range is given of what "
+            f"With the voxel grid shifted by fractions of a voxel, {' and '.join(told)}: no range is given of what "
             "the grid contributes."
         )
         return replace(given, findings=(*given.findings, finding))

@@ -254,7 +254,7 @@ def _structures(given: object, which: str, settings: Settings, toImage: ToImage)
         nameless = {vtkPolyData: "mesh", np.ndarray: "array", SimpleITK.Image: "image"}
         if kind := next((kind for one in given for type_, kind in nameless.items() if isinstance(one, type_)), ""):
             raise InputError(
-                f"Labels are paired by name, but each {kind} of the {which} has none: name them, as in "
+                f"Labels are paired by name, but no {kind} of the {which} has one: name them, as in "
                 f"{{'Liver': {kind}}}."
             )
         return given.having(asStructure(one, which, None, settings) for one in given)

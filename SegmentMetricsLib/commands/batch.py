@@ -30,7 +30,7 @@ NOTHING_RUN = 2
 
 def addArguments(parser: Parser) -> None:
     """Add what the command takes to its parser."""
-    parser.description = "Compare many cases and summarize them; run again, it goes on where it ended."
+    parser.description = "Compare many cases and summarize them; a second run continues the first."
     parser.usage = "%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]"
     cases = "table: case, reference, test[, method, protocol, ...]"
     parser.add_argument("cases", metavar="CASES.csv", type=shared.pathFrom, nargs="?", help=cases)

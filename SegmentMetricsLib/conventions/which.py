@@ -129,7 +129,7 @@ class Wanted(NamedTuple):
         except InvalidOperation:
             number = Decimal("NaN")
         if not number.is_finite() or isinstance(given, bool):
-            raise InputError(f"The number to search is given in digits, such as 3.7, not as {given!r}.")
+            raise InputError(f"The number to search for is given in digits, such as 3.7, not as {given!r}.")
         value, exponent = float(number), number.as_tuple().exponent
         half = 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0)
         return Wanted(value, max(half * (1 + 1e-9), SAME * abs(value)), unit)
@@ -178,7 +178,7 @@ def _ofKind(everything: Sequence[Candidate], key: str) -> list[Candidate]:
     found = [one for one in everything if alike and one.key.startswith(alike)]
     if not found:
         names = ", ".join(dict.fromkeys(one.key for one in everything))
-        raise InputError(f"{key} is not a measurement that is searched; those are {names}.")
+        raise InputError(f"{key} cannot be searched; choose from {names}.")
     return [replace(one, oddity=one.oddity + (one.key.casefold() != key.casefold())) for one in found]
 
 

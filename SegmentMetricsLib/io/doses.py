@@ -125,13 +125,13 @@ def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
     beams = [beam for dataset in opened.values() for beam in _beamsOf(dataset) if kinds == {"BEAM"}]
     isMixed = len(paths) > 1 and not kinds <= PARTS
     reasons = {
-        "the same dose is there twice": len({textOf(one, "SOPInstanceUID") for one in opened.values()}) < len(paths),
+        "the same dose occurs twice": len({textOf(one, "SOPInstanceUID") for one in opened.values()}) < len(paths),
         "there are a sum and its parts": isMixed and kinds & PARTS,
         "there are several doses": isMixed,
         "there are parts of several kinds, which may contain each other": len(kinds) > 1,
         "there are doses of several plans": len({textOf(plan, "ReferencedSOPInstanceUID") for plan in plans}) > 1,
         "there are physical and effective doses, which have no sum": len(types) > 1,
-        "the dose of a beam is there twice": len(set(beams)) < len(beams),
+        "the dose of a beam occurs twice": len(set(beams)) < len(beams),
     }
     if why := next((why for why, applies in reasons.items() if applies), ""):
         raise InputError(f"{why}; choose one of {listed}.")

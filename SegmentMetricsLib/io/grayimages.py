@@ -132,10 +132,10 @@ def _read(names: Sequence[str], header: SimpleITK.ImageFileReader) -> GrayImage:
     known = {instances.get(name) for name in shown}
     others = [name for name in names if name not in shown and instances.get(name) not in known]
     if others:
-        which = "one image is" if len(others) == 1 else f"{len(others)} images are"
+        which = "one image that is" if len(others) == 1 else f"{len(others)} images that are"
         remarks.append(
-            f"Of the series under the contours, {which} not shown: only {pluralize(len(stack), 'slice')} lie in one "
-            "row, each at a place of its own."
+            f"The series under the contours has {which} not shown: only {pluralize(len(stack), 'slice')} lie in one "
+            "row, each at another place."
         )
     if len(stack) > 1:
         values, grid, remark = _inPlace(values, grid, stack)

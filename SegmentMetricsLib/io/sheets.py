@@ -153,7 +153,7 @@ def _columns(
             hint = f"; is it {known[likely[0]]}?" if likely else f"; the columns are {', '.join(known.values())}."
             raise InputError(oneLine(f"{where}, column {number}: there is no column {cell.strip()!r}{hint}"))
         if name in columns and name:
-            raise InputError(f"{where}, column {number}: the column {name} is there twice.")
+            raise InputError(f"{where}, column {number}: the column {name} occurs twice.")
         columns.append(name or f"({number})")
     missing = [name for name in required if name not in columns]
     if missing:

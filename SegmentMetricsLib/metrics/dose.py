@@ -97,7 +97,7 @@ class SampledDoses(NamedTuple):
     """The doses at places that stand for equal volumes of a structure.
 
     doses: (n,) Gy where they are known, ascending. areOwn: (n,) whether the other structure lacks these places. places,
-    ownPlaces: number of all places, and of those that the other one lacks, also where the dose is not known.
+    ownPlaces: number of all places, and of those outside the other one, also where the dose is not known.
     """
 
     doses: np.ndarray
@@ -163,7 +163,7 @@ def doseOfPart(pair: Pair, sampledDoses: SampledDoses, number: int) -> DoseVolum
     Raises Undefined if there is nothing, or all of it is outside the dose.
     """
     if not sampledDoses.ownPlaces:
-        raise Undefined(f"the {REFERENCE_AND_TEST[number]} has nothing that the other one lacks")
+        raise Undefined(f"no part of the {REFERENCE_AND_TEST[number]} lies outside the other one")
     inside = sampledDoses.doses[sampledDoses.areOwn]
     if not len(inside):
         raise Undefined("that part lies outside the region of the dose")
@@ -245,7 +245,7 @@ def minimumDose(dosesInside: DoseVolume) -> float:
 
 
 @ofBoth("D{dosePercent}: D{dosePercent}", "Gy", isMain=True)
-@hint("Targets are judged by D95 and D98, and what they receive too much by D2.")
+@hint("For targets: D95 and D98 show underdose, D2 shows overdose.")
 @formula(r"\mathrm{D}_x = \max \lbrace d : V(d) \geq x \, \% \rbrace")
 def doseOfShare(dosesInside: DoseVolume, dosePercent: float) -> float:
     """Dose that is reached in {dosePercent} % of the volume of {it}."""

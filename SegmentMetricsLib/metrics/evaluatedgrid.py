@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..model.structure import Structure
 
 EXTENDED = ", extended to contain both structures"
-RECOUNTED = ", counted in voxels of the size in which overlap is counted"
+RECOUNTED = ", in voxels of the size in which overlap is counted"
 # Axes count as parallel when the largest cosine between them is at least this: a tenth of a voxel over 100 voxels.
 PARALLEL = 1 - 5e-7
 

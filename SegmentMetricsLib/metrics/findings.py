@@ -86,7 +86,7 @@ class Kind(enum.Enum):
     )
     OTHER_DOSE_PATIENT = _alarm("The dose belongs to another patient than {what}: the patient IDs differ.")
     OUTSIDE_DOSE = _alarm(
-        "{share} % of {what} lie outside the region of the dose: the numbers are those of the part inside."
+        "{share} % of {what} lies outside the region of the dose: the numbers are those of the part inside."
     )
     DOSE_IN_CGY = _alarm(
         "Half of {what} receives {dose} Gy or more: the dose is likely in cGy, its numbers 100 times too large."

@@ -500,8 +500,8 @@ def countOf(lesionOverlaps: Overlaps, event: Event) -> int:
     which=("reference", "test"),
     F=("FN", "FP"),
     what=(
-        "Share of the reference's lesions that are found, each by a lesion of its own",
-        "Share of the test's lesions that belong to a lesion of the reference of their own",
+        "Share of the reference's lesions that are found, each by a different lesion of the test",
+        "Share of the test's lesions that belong to a lesion of the reference, each to a different one",
     ),
     hint=(
         "Choose it when missing a lesion matters most; inventing some never lowers it.",
@@ -543,7 +543,7 @@ def panopticQuality(panopticMatches: Matches) -> float:
 @hint("Stricter than LesionF1, as a match must overlap well.")
 @formula(r"\mathrm{RQ} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}")
 def recognitionQuality(panopticMatches: Matches) -> float:
-    """F1 score of the lesions, of which a match overlaps by more than half."""
+    """F1 score of the lesions; those that match overlap by more than half."""
     return scoreF1(panopticMatches)
 
 

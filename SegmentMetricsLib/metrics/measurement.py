@@ -202,7 +202,7 @@ def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurem
     try:
         return measurements[key]
     except KeyError:
-        told = didYouMean(str(key), measurements) or f" There are {commaSeparated(measurements)}."
+        told = didYouMean(str(key), measurements) or f" Choose from {commaSeparated(measurements)}."
         raise KeyError(f"There is no measurement {key!r} here.{told}") from None
 
 

@@ -17,9 +17,9 @@ eachWeighting = each(
     suffix=("", "_volume", "_given"),
     weighted=("", ", weighted by 1 / volume", ", weighted as given"),
     how=(
-        "every label's volume counts as it is, so large labels decide",
-        "labels count by 1 / volume in the reference, so small ones count as much as large ones",
-        "labels count by the given weights",
+        "of which large ones count more",
+        "weighted by the inverse of their volume in the reference",
+        "with the given weights",
     ),
 )
 
@@ -33,7 +33,7 @@ eachWeighting = each(
     symbols=(("a_l", ("labelWeights",)),),
 )
 def jaccardOfLabels(jaccard: float) -> float:
-    """What the labels share over what either side covers, summed over all labels; {how}."""
+    """Shared volume over the volume that either side covers, each summed over all labels, {how}."""
     return float(jaccard)
 
 
@@ -41,7 +41,5 @@ def jaccardOfLabels(jaccard: float) -> float:
 @eachWeighting
 @formula(r"\mathrm{DICEml} = \frac{2 \, \mathrm{JACml}}{1 + \mathrm{JACml}}", "case.multilabel.jaccard")
 def diceOfLabels(jaccard: float) -> float:
-    """Twice what the labels share over the sum of both sides, as it follows from the Jaccard index of all labels;
-    {how}.
-    """
+    """Twice the shared volume over the sum of both volumes, as follows from the Jaccard index of all labels, {how}."""
     return float(2 * jaccard / (1 + jaccard))

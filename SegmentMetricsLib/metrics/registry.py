@@ -105,7 +105,7 @@ def readName(name: str) -> Asked:
 
 def rowOf(key: str) -> str:
     """Return what the row of a measurement is called in a table whose columns are the reference, the test and so on."""
-    return OF_PART.sub(" of what the other one lacks", COLUMNS.sub("", key))
+    return OF_PART.sub(" outside the other", COLUMNS.sub("", key))
 
 
 def headingOf(key: str, short: str = "") -> str:
@@ -203,8 +203,8 @@ def meaningOf(name: str) -> Asked:
     except InputError:
         hint = f" Did you mean {meant}?" if (meant := likeliest(name.strip(), (*FAMILIES, *CALLED))) else ""
         raise InputError(
-            f"There is no metric family {name!r}, nor such a measurement; choose from {FAMILY_CHOICE}, or from the "
-            f"keys of measurements, such as DSC and HD95.{hint}"
+            f"There is no metric family or measurement {name!r}; choose from {FAMILY_CHOICE}, or from the keys of "
+            f"measurements, such as DSC and HD95.{hint}"
         ) from None
 
 

@@ -409,10 +409,10 @@ def noteOnSlices(fate: str, sliceSimilarity: Similarity) -> str:
     flagged, slices = len(sliceSimilarity.flagged), len(sliceSimilarity.slices)
     if flagged and flagged == slices:
         return "in no slice can the contours be paired"
-    return f"{flagged} of {slices} slices cannot be paired and {fate}" if flagged else ""
+    return f"{flagged} of {slices} slices cannot be paired: {fate}" if flagged else ""
 
 
-noteOnPaired = partial(noteOnSlices, "are left out")
+noteOnPaired = partial(noteOnSlices, "left out")
 # What the indices have in common, and what the distances.
 ofFollowing = partial(metric, source=FAZEKAS, best=1, empty=Empty.ZERO, symmetric=False, symbols=LEVEL)
 ofDistance = partial(
@@ -427,7 +427,7 @@ ofDistance = partial(
 )
 
 
-@ofFollowing("MSI: Medical Similarity Index", isMain=True, note=partial(noteOnSlices, "count as 0"), hint=LEVELS)
+@ofFollowing("MSI: Medical Similarity Index", isMain=True, note=partial(noteOnSlices, "counted as 0"), hint=LEVELS)
 @formula(
     r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
     r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",
@@ -444,7 +444,7 @@ ofDistance = partial(
 )
 def similarityIndex(sliceSimilarity: Similarity) -> float:
     """How well the test's contours follow the reference's, slice by slice, with inside and outside judged by levels of
-    their own; median of the slices, of which those that cannot be paired count as 0.
+    their own; median of the slices, where those that cannot be paired count as 0.
 
     Examples
     --------

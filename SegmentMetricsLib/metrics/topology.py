@@ -354,7 +354,7 @@ def centerLineDice(skeletons: tuple[Skeleton, ...]) -> float:
         "Share of the reference's center line that the test covers",
     ),
     hint=(
-        "Low where the test has branches that are not there.",
+        "Low where the test has branches that the reference lacks.",
         "Low where the test misses branches, or is interrupted.",
     ),
 )
@@ -400,7 +400,10 @@ def bettiErrorOf(betti: tuple[Betti, Betti], number: int) -> int:
         "Connected stretches of the reference's center line that the test does not cover",
         "Connected stretches of the test's center line outside the reference",
     ),
-    hint=("Each has a length and a place in the list of gaps and spurs.", "Branches that are not there, and leaks."),
+    hint=(
+        "Each has a length and a place in the list of gaps and spurs.",
+        "Branches that the reference lacks, and leaks.",
+    ),
 )
 def numberOf(runs: tuple[Run, ...]) -> int:
     """{what}."""
@@ -419,7 +422,7 @@ def numberOf(runs: tuple[Run, ...]) -> int:
     ),
     hint=(
         "In mm along the vessel, so compare it between cases of the same vessel only.",
-        "In mm along the branches that are not there.",
+        "In mm, along branches that the reference lacks.",
     ),
 )
 def lengthOf(runs: tuple[Run, ...]) -> float:

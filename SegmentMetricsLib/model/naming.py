@@ -174,7 +174,7 @@ def onlyMeant(given: str, names: Collection[str], what: str) -> str:
     """
     meant = findMeant(given, names)
     if len(meant) != 1:
-        there = f"there are {commaSeparated(meant or names)}" if names else "none is given"
+        there = f"choose from {commaSeparated(meant or names)}" if names else "none is given"
         number, hint = ("more than one", "") if meant else ("no", hintAt(given, names))
         raise InputError(f"There is {number} {what.format(repr(given))}; {there}.{hint}")
     return meant[0]
@@ -226,7 +226,7 @@ def placeOf(given: str, called: Sequence[Collection[str]]) -> int:
     if several:
         raise KeyError(f"{given!r} fits several structures: {commaSeparated(several)}.")
     known = list(dict.fromkeys(name for names in called for name in names))
-    raise KeyError(f"There is no structure {given!r} here; there are {commaSeparated(known)}.{hintAt(given, known)}")
+    raise KeyError(f"There is no structure {given!r} here; choose from {commaSeparated(known)}.{hintAt(given, known)}")
 
 
 def onlyIn(unmatched: Mapping[str, Iterable[str]], failures: Iterable[str] = ()) -> list[str]:

@@ -254,7 +254,8 @@ def requireKnown(names: Collection[str], *sets: Iterable[Structure]) -> None:
     for name in names:
         if name not in known:
             raise InputError(
-                f"There is no structure named {name!r}; there are {commaSeparated(known)}.{naming.hintAt(name, known)}"
+                f"There is no structure named {name!r}; choose from {commaSeparated(known)}."
+                f"{naming.hintAt(name, known)}"
             )
 
 

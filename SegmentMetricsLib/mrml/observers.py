@@ -206,7 +206,7 @@ def showMatrix(found: ObservedStructure, key: str, *, tableNode=None, scene=None
     """
     requireKind(found, ObservedStructure, "What is shown", "a structure of the result of compareObservers()")
     if key not in found.pairs.keys:
-        raise InputError(f"{key} was not measured; there are {', '.join(found.pairs.keys)}.")
+        raise InputError(f"{key} was not measured; choose from {', '.join(found.pairs.keys)}.")
     one = found.pairs.any(key)
     columns = [Column("Reference", isText=True)]
     columns += [Column(name, unit=one.unit, description=one.title) for name in found.everyone]

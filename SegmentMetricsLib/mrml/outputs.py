@@ -30,7 +30,7 @@ COMPARISONS_ATTRIBUTE = "SegmentMetrics.Comparisons"
 # Titles of the columns that name files.
 FILE_TITLES = {"ReferenceFile": "Reference file", "TestFile": "Test file"}
 # the likely reason why data stored in a node cannot be read
-OTHER_VERSION = "Another version of SegmentMetrics may have written it."
+OTHER_VERSION = "Another version of SegmentMetrics may have written them."
 # the information needed to recolor a distance map when its distances are no longer in memory
 MAP_ATTRIBUTE = "SegmentMetrics.Map"
 

@@ -381,7 +381,7 @@ class Settings:
         False,
         yesOrNo("contours are split"),
         "Touching contours are cut apart",
-        about="Whether contours that look like touching ones are cut apart where the other side has more of them.",
+        about="Whether a contour that looks like several touching ones is cut apart if the other side has more.",
         option=Option(
             "", SIMILARITY, "cut touching contours of a slice apart, so that each has its counterpart", default=""
         ),
@@ -461,8 +461,8 @@ class Settings:
         wholeNumber("dilation of lesions", 0, LARGEST_DILATION),
         "Dilation that joins lesions",
         unit="voxels",
-        about="Lesions of the reference that touch when they are dilated by so many voxels are scored as one in "
-        "LesionDSC and LesionHD95, and what the test has within them belongs to them.",
+        about="Lesions of the reference that touch when they are dilated by this many voxels are scored as one in "
+        "LesionDSC and LesionHD95, together with what the test has within them.",
         option=Option("", INSTANCES, "voxels by which lesions are dilated for LesionDSC and LesionHD95", "N"),
         panel=InPanel(label=_("Lesion dilation"), row=18, low=0, high=LARGEST_DILATION),
         families=("instances",),

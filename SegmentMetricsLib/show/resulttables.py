@@ -211,7 +211,7 @@ def lesionsSentence(lesions: Sequence[Lesion]) -> str:
     events = Counter(("found", "missed", *(lesion.event for lesion in lesions)))
     events.subtract(("found", "missed"))  # which are told in any case, first
     invented = events.pop("invented", 0)
-    more = f"; the test has {pluralize(invented, 'lesion')} more that {'are' if invented > 1 else 'is'} invented"
+    more = f"; the test has {invented} more, {'which are' if invented > 1 else 'which is'} invented"
     told = commaSeparated(f"{count} {event}" for event, count in events.items())
     return f"{pluralize(events.total(), 'lesion')} in the reference: {told}{more if invented else ''}."
 

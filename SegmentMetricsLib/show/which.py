@@ -23,16 +23,16 @@ def answer(value: str, candidates: Sequence[Candidate], key: str | None = None) 
     first = candidates[0]
     what = f"{key} {value}" if key else value
     if not number:
-        nothing = f"No tool, direction or common mistake that is known gives {what} for this pair."
+        nothing = f"No known tool, direction or common mistake gives {what} for this pair."
         return f"{nothing} The nearest is {phraseCandidate(first)}."
-    more = f"; {pluralize(number - 1, 'other way gives', 'other ways give')} it, too" if number > 1 else ""
-    return f"{what} is {phraseCandidate(first)}{more}."
+    more = f" {pluralize(number - 1, 'other way gives', 'other ways give')} it, too." if number > 1 else ""
+    return f"{what} is {phraseCandidate(first)}.{more}"
 
 
 def phraseCandidate(candidate: Candidate) -> str:
     """Return what a candidate is, in words, with its value."""
-    how = f" ({candidate.how})" if candidate.how else ""
-    return oneLine(f"{heading(candidate.key)} of {tools(candidate)}{how}, {candidate.text()}")
+    how = f", {candidate.how}" if candidate.how else ""
+    return oneLine(f"{heading(candidate.key)} of {tools(candidate)} ({candidate.text()}{how})")
 
 
 def tools(candidate: Candidate) -> str:

@@ -11,6 +11,7 @@ import io
 import itertools
 import os
 import re
+import string
 from collections.abc import Iterable, Sequence
 from os.path import commonprefix
 from pathlib import Path
@@ -51,6 +52,7 @@ def merged(texts: Sequence[str]) -> str:
     """Return several texts as one: what differs in the middle is listed, or begun, unless the first one lacks it."""
     first = commonprefix(texts)  # noqa: RUF071 - of letters
     last = commonprefix([text[len(first) :][::-1] for text in texts])[::-1]  # noqa: RUF071
+    last = last.lstrip(string.ascii_letters)  # of words that end alike, each is listed whole
     middles = [text[len(first) : len(text) - len(last)] for text in texts]
     listed = " / ".join(middles) if len(middles) <= 3 else f"{middles[0]} … {middles[-1]}"
     return first + (listed if middles[0] else "") + last

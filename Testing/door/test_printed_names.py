@@ -68,7 +68,7 @@ def testWhatANameStandsFor():
         ("v20gy", ["V20GyReference", "V20GyTest", "V20GyDifference"]),
         ("D0.03cc", ["D0.03ccReference", "D0.03ccTest", "D0.03ccDifference"]),
         ("Dmean", ["DmeanReference", "DmeanTest", "DmeanDifference"]),
-        ("Dmax of what the other one lacks", ["DmaxOver", "DmaxUnder"]),
+        ("Dmax outside the other", ["DmaxOver", "DmaxUnder"]),
         ("Volume", ["VolumeReference", "VolumeTest", "VolumeDifference"]),
         ("Dice", ["DSC"]),
         ("Jaccard", ["IoU"]),

@@ -118,7 +118,7 @@ def _sayIgnored(pair: Pair) -> Iterator[str]:
     parts = [f"{withUnit(ignored.size, unit)} of the {which}" for which, _, ignored in known if ignored.size]
     yield Finding.remark(
         f"What the reference marks as {label} counts on neither side: "
-        f"{' and '.join(parts) or 'nothing of the two'} {'is' if len(parts) < 2 else 'are'} left out.",
+        f"{' and '.join(parts) or 'nothing'} {'is' if len(parts) < 2 else 'are'} left out.",
         "Contours end at its border, and distances are those of what is left.",
     )
     if uncut := [which for which, mask, _ in known if mask is None]:
@@ -157,7 +157,7 @@ def _notes(pair: Pair) -> Iterator[str]:
         if isinstance(note, Note):
             said = f"{note.about(f'the {which}')}."
         else:
-            said = note if note[0].isupper() else f"Of the {which}, {note.removesuffix('.')}."
+            said = note if note[0].isupper() else f"In the {which}, {note.removesuffix('.')}."
         if which == "reference" or note not in pair.reference.notes or not note[0].isupper():
             yield said
 

@@ -251,7 +251,7 @@ def _relation(line: Line, definition: Metric | None, key: str) -> str:
         raise line.problem("Relation", f"within is for numbers with a sign, and {key} has none.")
     better = definition.better if definition else ""
     if better and relation != "within" and (relation[0] == "<") != (better == "lower"):
-        raise line.problem("Relation", f"for {key}, {better} values are better, so {relation} cannot pass.")
+        raise line.problem("Relation", f"for {key}, {better} values are better, so the relation cannot be {relation}.")
     return relation
 
 

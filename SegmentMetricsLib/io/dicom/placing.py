@@ -155,11 +155,11 @@ def _placeOnImage(
     missing = max(unseen, found.size[2] - len(stack))
     if not missing:
         return SlicePlace(found, "")
-    are = "is" if missing == 1 else "are"
+    were = "was" if missing == 1 else "were"
     return SlicePlace(
         _grow(found, loops),
-        f"Near the file, {missing} of the {len(stack) + missing} slices of the image that the contours were drawn on "
-        f"{are} missing: all are assumed to be {found.spacing[2]:.4g} mm apart.",
+        f"{missing} of the {len(stack) + missing} slices of the image that the contours were drawn on {were} not found "
+        f"near the file: all are assumed to be {found.spacing[2]:.4g} mm apart.",
     )
 
 

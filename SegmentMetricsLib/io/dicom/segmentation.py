@@ -92,7 +92,7 @@ def _requireSupported(dataset) -> None:
     described = len(dataset.get("PerFrameFunctionalGroupsSequence", []))
     if described and int(dataset.get("NumberOfFrames", None) or 1) != described:  # highdicom reads all that it counts
         raise InputError(
-            f"the segmentation is damaged: it counts {dataset.NumberOfFrames} frames and describes {described}."
+            f"the segmentation is damaged: NumberOfFrames is {dataset.NumberOfFrames}, but {described} are described."
         )
 
 

@@ -335,7 +335,7 @@ def _volumes(record: Comparison) -> Markup:
         return NOTHING
     texts = [" and ".join(typeset(found[key].text()) for key in keys) for keys in zip(*pairs, strict=True)]
     what, within, by = ("Areas", "contours", "pixels") if record.dimension == 2 else ("Volumes", "surfaces", "voxels")
-    sentence = f"{what} of reference and test within their {within}: {texts[0]}; of the {by}: {texts[1]}."
+    sentence = f"{what} of reference and test: {texts[0]} inside their {within}, {texts[1]} by their {by}."
     return fill("<p>$sentence</p>", sentence=sentence)
 
 
