@@ -98,9 +98,6 @@ def testListsOfCases(run, inputs, kind):
         assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for cell in cells)
 
 
-# Names
-
-
 def compareNames(run, names: list[str], *options) -> None:
     """Compare a segmentation of squares that are called so with itself."""
     boxes = {label: ((2, 3 * label, 0), (4, 3 * label + 1, 0)) for label in range(1, len(names) + 1)}
@@ -146,9 +143,6 @@ def testNothingInAReportRuns(browser, run):
     for name in (*names, CODE_AS_FILE, protocol.name):
         assert name in text
     page.close()
-
-
-# Places
 
 
 # Where results are to go, and what is named as it is refused.

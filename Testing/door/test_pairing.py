@@ -56,9 +56,6 @@ def alarmsOf(reference, test, **options) -> list:
     return [one for comparison in case for one in comparison.findings if one.isAlarm]
 
 
-# Names and codes
-
-
 def testNamesThatAreOne():
     for same in (
         ["Parotid_L", "Left Parotid", "parotid-lt", "PAROTID LT", "ParotidL", "Parotid.left", "LParotid"],
@@ -125,9 +122,6 @@ def testCodesOfASegmentationFile(tmp_path, representation):
     assert (match.test.name, match.how, match.confidence) == ("Parotide G", "code", 0.9)
     (finding,) = match.findings
     says(finding, "Glandula", "Parotide G")
-
-
-# Pairing
 
 
 def testEqualNamesGoFirst():
@@ -204,9 +198,6 @@ def testChoicesGoBeforeEverything():
             pair(reference, test, choices=choices)
     # what is alone on each side is a pair, whatever it is called
     assert found(pair(apart("Parotid_L"), apart("rater 2"))) == [("Parotid_L", "rater 2", "only")]
-
-
-# Places and proposals
 
 
 def testAnotherStructureInTheSamePlace():
@@ -301,9 +292,6 @@ def testAnAcceptedProposalIsRecordedAsOne(scene):
     pairing = mrml.pairSegments(*nodes, choices=choices, proposed={"glandula": 0.75})
     assert found(pairing) == [("Brain", "Brain", "choice"), ("Glandula", "Druse", "overlap")]
     assert pairing.pairs[1].confidence == 0.75 and says(pairing.pairs[1].findings[0], "Glandula", "Druse")
-
-
-# Command line
 
 
 @pytest.fixture

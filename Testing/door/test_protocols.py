@@ -45,9 +45,6 @@ def rulesOf(protocol):
     return judge(protocol).protocol.rules
 
 
-# Reading
-
-
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def testSeparatorsAndDecimalCommas(limits, separator):
     """Columns in any order; and numbers as spreadsheets of many countries write them."""

@@ -41,9 +41,6 @@ def files(tmp_path):
     return [tmp_path / name for name in ("reference.nii.gz", "test.nii.gz", "set.seg.nrrd")]
 
 
-# Arrays.
-
-
 @pytest.mark.parametrize("direction", [None, DIRECTION, DIRECTION.ravel().tolist()], ids=["none", "matrix", "numbers"])
 def testArraysGiveTheNumbersOfImages(direction):
     arrays = [array == 1 for array in (LABELS, MOVED)]
@@ -111,9 +108,6 @@ def testArraysThatAreRefused():
             compare(*given, **options)
 
 
-# Paths.
-
-
 @pytest.mark.parametrize("kind", [str, Path])
 def testFilesAreComparedByTheirPaths(files, kind):
     reference, test, several = map(kind, files)
@@ -155,8 +149,6 @@ def testFilesOfSeveralStructures(files):
         with refused(*names):
             compare(files[2], files[2], **options)
 
-
-# Keywords and kinds.
 
 # What may be given by place to a function that scripts call; everything else is given by keyword.
 BY_PLACE = """
@@ -229,9 +221,6 @@ def testCriticalStructuresInAnySpelling():
     twice = {"Spinal Cord": pair[0], "spinal_cord": pair[1]}
     with refused("'SpinalCord'", "Spinal Cord, s"):
         compare(*pair, byName, criticals=twice)
-
-
-# Numbers, formats, tables.
 
 
 def testNumbersConvertAndFormat():

@@ -28,9 +28,6 @@ def test_the_model_knows_neither_qt_nor_nodes():
         assert not [name for name in imported if name.startswith("SegmentMetricsLib.mrml")], path
 
 
-# Inputs
-
-
 def test_likely_inputs_are_chosen():
     for segmentations, expected in (
         ([], [None, "", None, ""]),
@@ -160,9 +157,6 @@ def test_why_inputs_cannot_be_compared():
     says(model.whyNot())
 
 
-# Pairs
-
-
 def pairsOf(model):
     return editedpairs.shownPairs(model.parameters, model.scene)
 
@@ -194,9 +188,6 @@ def test_pairs_of_other_segmentations_stay():
     assert editedpairs.choicesOf(model.parameters, model.scene) == {"A": "B", "B": None} and pairsOf(model).canReset
     editedpairs.reset(model.parameters, model.scene)
     assert model.parameters.pairs == ["Elsewhere", "X", "chosen"] and not pairsOf(model).canReset
-
-
-# Settings
 
 
 def settingsModel(**chosen):

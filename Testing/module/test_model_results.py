@@ -97,9 +97,6 @@ def test_automatic_updates_repeat_what_is_shown_once(box):
     assert not model.isUpdateDue(), "the same attempt would end in the same way"
 
 
-# Results of scenes
-
-
 def test_results_come_back_with_a_scene(box):
     model = modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box"))
     saved = outcomeOf(model, [box], comparisons=None, changed="Box of the test")
@@ -169,9 +166,6 @@ def test_views_go_to_new_and_to_chosen_pairs(three):
     assert due == [True, False, True, False, False, True]
 
 
-# Messages
-
-
 def test_the_next_step_is_said():
     model = modelOf(Segmentation("One", "Box"))
     assert model.summary() == "", "one sentence says what to choose"
@@ -187,9 +181,6 @@ def test_one_message_at_a_time(box):
     assert model.message("No map.") == says(model.whyNot())
     model.notice = "Stopped."
     assert model.message("No map.") == "Stopped."
-
-
-# Numbers
 
 
 def texts(table) -> list[list[str]]:
@@ -258,9 +249,6 @@ def test_files_of_several_observers_have_names_of_their_own(box, three):
     assert results.titlesOf(several) == ["Reference: Dr. =A/B", "Test: Dr. =A/B"]
     names = [results.suggestedFile("", each, suffix=".html") for each in (one, several)]
     assert names == ["Box_Dr._A_B.html", "Dr._A_B.html"]
-
-
-# Verdicts
 
 
 def test_a_structure_that_was_not_compared_cannot_be_shown(three):

@@ -25,9 +25,6 @@ def worksAfterwards(session) -> None:
     assert len(session.maps()) >= 1 and session.ui.mainTable.rowCount
 
 
-# Saved and loaded
-
-
 def measureAndShowAll(session) -> None:
     """Measure the chosen pair and make all nodes that the panel makes of it."""
     session.apply()
@@ -160,9 +157,6 @@ def testAddedScenesWithResultsBringTheirOwn(session, tmp_path):
     session.settle(0.4)
     assert session.panel.outcome is not first and session.panel.outcome.comparisons is None
     assert session.panel.outcome.table is session.parameters.result
-
-
-# Taken apart
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in (1, 2))])
