@@ -97,7 +97,7 @@ def _frame(kind: type, rows: Iterable):
 
 
 def readBatch(folder: str | Path) -> BatchResults:
-    """Return the results in the output folder of a batch, also of one that is not finished, or in structured reports.
+    """Return the results of a batch, finished or not, from its output folder or from structured reports.
 
     Parameters
     ----------

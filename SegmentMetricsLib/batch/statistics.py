@@ -206,7 +206,7 @@ class Cohort:
 
     @property
     def lacking(self) -> dict[str, list[str]]:
-        """The cases of which a method has nothing at all, by method: it has no file of them, or they failed."""
+        """The cases of which a method has nothing at all, by method, as it has no file of them or they failed."""
         having: dict[str, set[str]] = {}
         for (_, method, _), group in self.values.items():
             having.setdefault(method, set()).update(group)

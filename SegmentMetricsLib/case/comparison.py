@@ -82,7 +82,7 @@ class Comparison(Mapping):
     grid : Mapping | None
         The grid on which overlap was counted, None if it was not.
     distances : SurfaceDistances | None
-        Those of all elements of both boundaries, None if a structure is empty or no measurement needed them.
+        The distances of all elements of both boundaries, None if a structure is empty or no measurement needed them.
     hazard : HazardField | None, optional
         The hazard at the evaluated grid's voxels, None without critical structures.
     similarity : Similarity | None, optional
@@ -107,9 +107,9 @@ class Comparison(Mapping):
     others : Mapping[str, Mapping[str, Measurement]], optional
         By convention and key, the measurements that a protocol asks of other tools.
     kept : Mapping[str, Any], optional
-        Without geometry, what is known of it: values of the properties in KEPT by name. Both structures are then of no
-        more than an Identity, and distances, hazard, critical structures and dose are left out; settings, share and
-        others are unknown if the comparison comes from a file.
+        What is known without geometry: values of the properties in KEPT by name. Both structures are then only an
+        Identity, and distances, hazard, critical structures and dose are left out; settings, share and others are
+        unknown if the comparison comes from a file.
     """
 
     reference: Structure
@@ -147,7 +147,7 @@ class Comparison(Mapping):
 
     @property
     def name(self) -> str:
-        """The title of the pair: the structure's name, or both names where they differ."""
+        """The title of the pair, which is the structure's name, or both names where they differ."""
         return pairTitle((self.reference.name, self.test.name))
 
     @cached_property
@@ -157,7 +157,7 @@ class Comparison(Mapping):
 
     @cached_property
     def sides(self) -> tuple[Mapping, Mapping]:
-        """What files say of both structures: name, file and volume, and the name of a segment's segmentation."""
+        """What files say of both structures, such as name, file, volume, and the name of a segment's segmentation."""
         return describe(self.reference), describe(self.test)
 
     @cached_property
@@ -209,15 +209,14 @@ class Comparison(Mapping):
 
     @property
     def numbers(self) -> dict[str, float]:
-        """The values alone by key, in each measurement's own unit: NaN where undefined, and infinite where infinite."""
+        """The values alone by key, in each measurement's own unit; NaN if undefined, and infinite if infinite."""
         return {key: measurement.value for key, measurement in self.items()}
 
     @cached_property
     def worstPlaces(self) -> tuple[Place, ...]:
         """The patches that lie farther apart than the first tolerance, worst first; () without distances.
 
-        With a dose, each has its own, and the settings may rank them by it. None without geometry if nobody asked for
-        them before.
+        With a dose, each place has its dose, by which the settings may rank them.
         """
         if self.distances is None or not self.settings.tolerances:
             return ()

@@ -94,7 +94,7 @@ class Reported(Reading):
 
     @property
     def leaningText(self) -> str:
-        """The leaning in words for files: "same" for none, "undefined" where only one of the two has a number."""
+        """The leaning in words for files, "same" for none, "undefined" where only one of the two has a number."""
         hasNoNumber = math.isnan(self.value) != math.isnan(self.reference)
         return self.leaning or ("undefined" if hasNoNumber else "same")
 

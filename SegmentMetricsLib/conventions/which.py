@@ -71,7 +71,7 @@ class Candidate:
 
     value, unit: as it would be reported. key, title: of the measurement. tools: names and versions of the tools that
     give it. direction: "" for both, or the only one. mistake: what goes wrong, "" if nothing does. reason: what the
-    tools do. oddity: how unusual it is to report it. difference: from the number that is searched. isExact: whether
+    tools do. oddity: how unusual it is to report it. difference: from the number that is searched for. isExact: whether
     both are the same to the digits that were given.
     """
 

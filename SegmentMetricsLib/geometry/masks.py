@@ -124,7 +124,7 @@ class Mask:
 
     @property
     def size(self) -> float:
-        """Voxel count times voxel size: mm3, or mm2 on a planar grid."""
+        """Voxel count times voxel size, in mm3, or in mm2 on a planar grid."""
         return self.count * self.grid.voxelSize
 
     @property
@@ -179,7 +179,7 @@ class Mask:
         return Mask.fromArray(self.voxels >= level, self.grid, self.offset)
 
     def divide(self, parts: Sequence[int]) -> Mask:
-        """Return the mask with every voxel divided into as many parts along i, j, k, which are what the voxel is."""
+        """Return the mask with every voxel divided into as many parts along i, j, k, all with its value."""
         voxels = self.voxels
         for axis, number in enumerate(reversed(parts)):
             voxels = np.repeat(voxels, number, axis)

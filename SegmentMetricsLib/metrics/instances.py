@@ -592,7 +592,7 @@ class Lesion:
     number: in the list of its structure, from 1. side: "reference" or "test", the structure that has it. event: what
     happened to it. volumeReference, volumeTest: mm3 (mm2 on a plane) of the lesion, and of those of the test that
     overlap it. dice, iou: of these; None for a missed or an invented lesion. hausdorff, mean: HD95 and MASD of these in
-    mm; None, too, if nothing that was asked for needs distances. centerDistance: mm between their centers of mass, None
+    mm; also None if nothing that was asked for needs distances. centerDistance: mm between their centers of mass, None
     without a counterpart. clearance: mm from the surface of a missed or invented
     lesion to the other structure, None for others, and if the other structure is empty. position: LPS mm of its center.
     """

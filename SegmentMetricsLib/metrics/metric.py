@@ -113,7 +113,7 @@ class Value(Bounded):
 
 
 class Family(NamedTuple):
-    """What a family's file says of it, as its FAMILY; what it tells is the first line of the file.
+    """What a family's file declares as FAMILY; the description of the family is the first line of the file.
 
     rank: families with a smaller one come first. called: what people call it, too. isOnlyByName: whether "all" leaves
     it out, because it needs extra input.

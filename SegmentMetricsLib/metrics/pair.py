@@ -121,7 +121,7 @@ class Pair:
         self.needed.update(*map(closureOf, names))
 
     def findIfNeeded(self, *names: str) -> Any | None:
-        """Return a quantity if anything that was asked for needs it; None else, and for a pair that has none.
+        """Return a quantity if anything that was asked for needs it; otherwise None, as for a pair that has none.
 
         So findings and outputs cause no computation that nobody asked for. names: the first that is needed is returned;
         the distances of a surface without an inside are "distances", as signed distances need one.

@@ -1,7 +1,7 @@
 """All metrics: every file of this package that declares some is a family, in the order of their ranks.
 
-Tables, tool tips, CSV headers, the panel, the README's table of metrics and the documentation follow from them. A new
-metric is a function in the file of its family, and a new family is a file here: see docs/developer/adding-a-metric.md.
+Tables, tool tips, CSV headers, the panel and the documentation follow from them. A new metric is a function in the
+file of its family, and a new family is a file here: see docs/developer/adding-a-metric.md.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ class Variation:
 
     @cached_property
     def shares(self) -> np.ndarray:
-        """(points,) the share of the surface that each point stands for: of every cell around it, one per corner."""
+        """(points,) the share of the surface that each point stands for, an equal part of every cell around it."""
         cells = self.surface.cells
         sizes = np.repeat(self.surface.sizes / cells.shape[1], cells.shape[1])
         shares = np.bincount(cells.ravel(), sizes, len(self.surface.points))

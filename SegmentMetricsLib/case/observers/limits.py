@@ -29,10 +29,10 @@ ALL_NAMES = "*"
 def protocolFrom(study: ObserverStudy) -> Protocol:
     """Return a protocol whose limits are what the observers of a study do.
 
-    For every structure, the tolerance of NSD is the distance within which 95 % of all boundaries of observers lie from
-    each other. Whoever is at least as close to the observers as the worst of them is to the others passes; up to the
-    worst pair of observers it is a warning. Empty contours do not count. Limits are rounded toward the looser side.
-    Raises InputError if no structure has a limit.
+    For every structure, the tolerance of NSD is the 95th percentile of the distances between the observers'
+    boundaries. Pass: as close to the observers as the worst of them is to the others. Warn: as close as the worst pair
+    of observers. Empty contours do not count. Limits are rounded toward the looser side. Raises InputError if no
+    structure has a limit.
     """
     rules = tuple(rule for structure in study for rule in _rules(structure))
     if len(study) == 1 and study[0].name == UNNAMED:

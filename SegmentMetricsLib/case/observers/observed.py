@@ -67,11 +67,11 @@ class ObservedStructure:
 
     observers, testNames: the names of all, whether they have the structure or not; rows and columns of the matrix are
     in this order. structures: of them, None for those who lack it. agreement: ConformityIndex and
-    GeneralizedConformityIndex. tolerance: the distance in mm within which 95 % of all boundaries of observers lie from
-    each other, NaN if no distances were measured. method: of the consensus. consensus: as a structure, variation: where
-    the observers differ, leaveOneOut: each against the consensus of the others; None and () with fewer than three.
-    performances: by name, what STAPLE finds of the observers. tests: their verdicts. remarks: sentences on what a
-    reader should know.
+    GeneralizedConformityIndex. tolerance: the 95th percentile in mm of the distances between the observers'
+    boundaries, NaN if no distances were measured. method: of the consensus. consensus: as a structure, variation:
+    where the observers differ, leaveOneOut: each against the consensus of the others; None and () with fewer than
+    three. performances: by name, what STAPLE finds of the observers. tests: their verdicts. remarks: sentences on what
+    a reader should know.
     """
 
     name: str
@@ -115,7 +115,7 @@ class ObservedStructure:
 
     @property
     def isAnyWithin(self) -> bool:
-        """Whether any test is within the range, as an observer left the structure empty: that is no verdict."""
+        """Whether any test is within the range because an observer left the structure empty, which is no verdict."""
         return len(self.drawn) < len(self.members)
 
     @property
@@ -125,7 +125,7 @@ class ObservedStructure:
 
     @property
     def matrix(self) -> dict[str, np.ndarray]:
-        """By key, the values (n, n) of every measurement: of the reference in the row with the test in the column."""
+        """By key, the values (n, n) of every measurement, with the reference in the row and the test in the column."""
         return {key: self.pairs.values(key) for key in self.pairs.keys}
 
     @property

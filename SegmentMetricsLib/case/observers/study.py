@@ -32,7 +32,7 @@ MOST_REASONS = 3
 
 
 class ObserverStudy(Sequence[ObservedStructure]):
-    """What several observers have drawn, structure by structure; of a single structure, also its own attributes.
+    """What several observers have drawn, structure by structure; if there is only one, its attributes are here, too.
 
     Parameters
     ----------

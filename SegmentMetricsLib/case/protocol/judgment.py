@@ -70,7 +70,7 @@ class Verdict:
 
     @property
     def limitsText(self) -> str:
-        """The limits as text for people, in the unit of the value: "≤ 3 mm (warn 5 mm)"."""
+        """The limits as text for people, in the unit of the value, such as "≤ 3 mm (warn 5 mm)"."""
         rule, unit = self.rule, unitOf(self.rule, self.measurement)
         text = SIGNS[rule.relation] + limitText(rule, rule.limit, unit)
         return text if rule.warning is None else f"{text} (warn {limitText(rule, rule.warning, unit)})"

@@ -89,7 +89,7 @@ class Report:
     image: what is shown under the contours, None for nothing. script: name of a file beside the page with plotly.js, ""
     to put it into the page.
 
-    Without plotly no map can be turned, and its pictures, which paper has anyway, are shown instead.
+    Without plotly, no map can be rotated; the pictures that paper has are shown instead.
     """
 
     def __init__(
