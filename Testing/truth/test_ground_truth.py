@@ -89,8 +89,9 @@ def requireNothing(comparison) -> None:
 @pytest.mark.parametrize("angle", [0.4, *rarely((0,))])
 def testTheSameMaskStoredInAnotherWay(angle):
     one = ball(angle)
-    for other in (SimpleITK.ConstantPad(one, (3, 4, 5), (1, 2, 6)), shapes.surfaceOf(one)):
-        requireNothing(compare(one, other, Settings(families="all")))
+    part = one[10:, 10:, 10:]
+    for mine, its in ((one, SimpleITK.ConstantPad(one, (3, 4, 5), (1, 2, 6))), (part, shapes.surfaceOf(part))):
+        requireNothing(compare(mine, its, Settings(families="all")))
     # the cells of a flipped mask are cut into other triangles, whose centers MSI3D compares, and where the volume
     # between the surfaces is counted
     for other in (SimpleITK.Flip(one, (True, False, True)), SimpleITK.PermuteAxes(one, (2, 0, 1))):
