@@ -17,6 +17,7 @@ from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol, readProtocol
 from SegmentMetricsLib.commands.options import OPTIONS, addSettings, settingsFrom
 from SegmentMetricsLib.commands.parsing import Parser
+from SegmentMetricsLib.metrics.registry import FAMILIES
 from SegmentMetricsLib.settings.settings import DECLARED
 from SegmentMetricsLib.show.tablemodel import Amount, Column
 
@@ -67,6 +68,21 @@ def testOptionsTakeWhatTheSettingsTake(tmp_path):
         for found in given:
             changed = {field for field in DECLARED if getattr(found, field) != getattr(Settings(), field)}
             assert changed <= {name, "families"} and found == given[0], name
+
+
+def testEverySettingIsDeclared():
+    """Reports, the documentation and the command line tell what was set; nothing is called the same as another."""
+    for names in (
+        [one.label for one in DECLARED.values()],
+        [one.about for one in DECLARED.values()],
+        [one.optionFor(name) for name, one in DECLARED.items() if name != "families"],  # --metrics takes families, too
+        [one.panel.place for one in DECLARED.values() if one.panel],
+    ):
+        assert all(names) and len(set(names)) == len(names)
+    for name, one in DECLARED.items():
+        assert f", optional\n    {one.about}" in Settings.__doc__.partition(f"\n{name} : ")[2]
+        assert one.families is None or set(one.families) <= set(FAMILIES)
+        assert one.onlyIf is None or one.onlyIf[0] in DECLARED
 
 
 def testAmountsOfDifferentKindsKeepTheirUnits():

@@ -133,19 +133,22 @@ def testComparisonsGoToOtherProcesses():
 
 def testNothingIsLeftForTheGarbageCollector():
     """Which may come by late: a cohort would pile up what its comparisons have needed."""
+    pairs = [shapes.ball(6, (shift, 0.3, 0.1)) for shift in (0.0, 2.0)], [shapes.ballMesh(6), shapes.ballMesh(5)]
     gc.collect()
     gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
     try:
-        pairs = [shapes.ball(6, (shift, 0.3, 0.1)) for shift in (0.0, 2.0)], [shapes.ballMesh(6), shapes.ballMesh(5)]
         for pair in pairs:
             comparison = compare(*pair)
             comparison.record()
             kept = [weakref.ref(comparison), *map(weakref.ref, comparison.distances.directions)]
-            kept += [weakref.ref(direction.field) for direction in comparison.distances.directions]
-            kept += [weakref.ref(direction.field.sampler) for direction in comparison.distances.directions]
             del comparison
             assert [reference() for reference in kept] == [None] * len(kept)
+        gc.collect()
+        assert [one for one in gc.garbage if type(one).__module__.startswith("SegmentMetricsLib")] == []
     finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
         gc.enable()
 
 

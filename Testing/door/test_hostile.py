@@ -98,29 +98,29 @@ def testListsOfCases(run, inputs, kind):
         assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for cell in cells)
 
 
-def compareNames(run, names: list[str], *options) -> None:
+def compareNames(run, names: list[str], *options, isDrawn=False) -> None:
     """Compare a segmentation of squares that are called so with itself."""
     boxes = {label: ((2, 3 * label, 0), (4, 3 * label + 1, 0)) for label in range(1, len(names) + 1)}
     array = SimpleITK.GetArrayFromImage(shapes.labelImage(boxes, (8, 3 * len(boxes) + 6, 1)))
     fields = [{"ID": f"S{n}", "Name": name, "LabelValue": n, "Layer": 0} for n, name in enumerate(names, 1)]
     path = save(shapes.segmentation([array], fields), Path(CODE_AS_FILE))
-    status, out, err = run("compare", path, path, "-o", "out", "--metrics", "HD,DSC", *options, isDrawn=True)
+    status, out, err = run("compare", path, path, "-o", "out", "--metrics", "HD,DSC,slices", *options, isDrawn=isDrawn)
     assert (status, err) == (0, "")
     # one line a name
     assert len(out.split("\n\n")[0].splitlines()) == 2 + len(names)
 
 
-def testNamesOfStructures(run, monkeypatch):
+def testNamesOfStructures(run):
     """Whatever structures are called: each has a file of its own in the folder, and spreadsheets run nothing."""
-    monkeypatch.setattr("SegmentMetricsLib.show.pictures.overlay.drawOverlay", lambda *given, **options: None)
     compareNames(run, list(tables.NAMES))
     assert {found.name for found in Path().iterdir()} == {CODE_AS_FILE, "out"}
     with open("out/metrics.csv", encoding="utf-8", newline="") as given:
         cells = [row[:2] for row in csv.reader(given)][1:]
-    for (name, (file, cell)), pair, found in zip(tables.NAMES.items(), metrics("out")["pairs"], cells, strict=True):
-        assert pair["reference"]["name"] == name and pair["files"]["distances"] == file and Path("out", file).is_file()
+    for (name, (stem, cell)), pair, found in zip(tables.NAMES.items(), metrics("out")["pairs"], cells, strict=True):
+        file = f"slices_{stem}.csv"
+        assert pair["reference"]["name"] == name and pair["files"]["slices"] == file and Path("out", file).is_file()
         assert found == [cell, cell]
-    assert len({file.casefold() for file, _ in tables.NAMES.values()}) == len(tables.NAMES)
+    assert len({stem.casefold() for stem, _ in tables.NAMES.values()}) == len(tables.NAMES)
 
 
 def testNothingInAReportRuns(browser, run):
@@ -130,7 +130,7 @@ def testNothingInAReportRuns(browser, run):
     heading = "# <img src=x onerror=ran=6>\nStructure,Measurement,Relation,Pass,Source\n"
     protocol.write_text(f"{heading}*,DSC,>=,0.9,<u onclick=ran=7>")
     names = [name for name in tables.NAMES if "<" in name or "&" in name]
-    compareNames(run, names, "--report", "--protocol", protocol)
+    compareNames(run, names, "--report", "--protocol", protocol, isDrawn=True)
     page, problems = browser.new_page(), []
     page.on("dialog", lambda dialog: problems.append(dialog.message))
     page.on("pageerror", lambda error: problems.append(str(error)))

@@ -174,16 +174,17 @@ def testNothingIsAnnotatedOrDrawnElsewhere(tmp_path):
 @pytest.mark.parametrize("surface", ["unsmoothed", "displayed"])
 def testSegmentsOfSlicer(surface, request):
     pytest.importorskip("slicer", reason="needs the slicer-core package")
-    from scenework import segmentation
+    from segmentnodes import segmentationOf
 
     from SegmentMetricsLib import mrml
 
-    request.getfixturevalue("scene")
+    scene = request.getfixturevalue("scene")
     reference, test = np.zeros((2, 20, 20, 30), np.uint8)
     reference[5:15, 5:15, 3:20], test[5:15, 6:16, 3:28] = 1, 1
     reference[:, :, 20:] = IGNORE
     organ, ignore = (shapes.imageOf((reference == label).astype(np.uint8)) for label in (1, IGNORE))
-    nodes = segmentation("First", Organ=organ, Ignore=ignore), segmentation("Second", Organ=shapes.imageOf(test))
+    first = segmentationOf(scene, "First", Organ=organ, Ignore=ignore)
+    nodes = first, segmentationOf(scene, "Second", Organ=shapes.imageOf(test))
     settings = Settings(metrics=("DSC", "HD"), surface=surface, ignore="ignore")
     (found,) = mrml.compareSegmentations(*nodes, settings)
     single = mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", settings)

@@ -13,7 +13,6 @@ from SegmentMetricsLib import Settings, compare
 
 pytest.importorskip("slicer", reason="needs the slicer-core package")
 import slicer
-from scenework import segmentation
 from segmentnodes import move, segmentationOf, volumeNode
 
 from SegmentMetricsLib import mrml
@@ -241,6 +240,6 @@ def testWithoutLesions(scene, lesions):
 def testSegmentsAreLesions(scene):
     """Two that touch are two lesions of one structure."""
     sets = {"First": (4, 9, 30), "Second": (4, 9)}
-    nodes = [segmentation(which, **{f"Lesion {n}": cubes(n) for n in sets[which]}) for which in sets]
+    nodes = [segmentationOf(scene, which, **{f"Lesion {n}": cubes(n) for n in sets[which]}) for which in sets]
     (found,) = mrml.compareSegmentations(*nodes, Settings(metrics="instances", instanceMaps=True))
     assert [found[key].value for key in ("LesionsReference", "LesionsFound", "LesionsMissed")] == [3, 2, 1]

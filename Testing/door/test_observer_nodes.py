@@ -97,7 +97,7 @@ def testResultsOfAStudy(nodes, scene, savedAndLoaded):
     assert found is not None and mrml.showMatrix(parotid, "HD95", scene=loaded) is found
 
 
-def testSegmentsThatCannotBeReadAndWorkThatIsStopped(scene, coarse):
+def testSegmentsThatCannotBeReadAndWorkThatIsStopped(scene):
     """Structures that were measured before are kept."""
     nodes = [segmentnodes.boxesNode(scene, "Parotid", "Cord") for _ in range(3)]
     study = mrml.compareObservers(nodes, FEW, progress=lambda number, _count, _name: number < 1)

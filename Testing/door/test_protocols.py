@@ -6,13 +6,13 @@ import math
 from pathlib import Path
 
 import pytest
-import scenework
 import shapes
 import SimpleITK
 from batchruns import rowsOf
 from commandruns import metrics
 from commandruns import run as run
 from sayings import refused, says
+from segmentnodes import segmentationOf
 from shapes import structureOf
 
 from SegmentMetricsLib import Settings, compare, compareCase
@@ -389,7 +389,7 @@ def testRulesOfOtherSurfacesThanTheDisplayedOne(scene, limits):
     from SegmentMetricsLib import mrml
 
     balls = shapes.ball(8.3), shapes.ball(7.1, (1.3, 0, 0))
-    nodes = [scenework.segmentation(name, Ball=ball) for name, ball in zip("RT", balls)]
+    nodes = [segmentationOf(scene, name, Ball=ball) for name, ball in zip("RT", balls)]
     wanted = compare(*balls, Settings.preset("MeshMetrics-1.4.1"))["HD95"].value
     shown = Settings(surface="displayed", families=("boundary",))
     protocol = limits("Ball,HD95,<=,3,,,MeshMetrics-1.4.1")

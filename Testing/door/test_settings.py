@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -12,24 +11,7 @@ from sayings import refused
 
 from SegmentMetricsLib import Settings
 
-DECLARED = {field.name: field.metadata["declaration"] for field in fields(Settings)}
 FAMILIES = Settings(families=("all", "dose")).families
-
-
-def testEverySettingIsDeclared():
-    """Reports, the documentation and the command line tell what was set; nothing is called the same as another."""
-    for names in (
-        [one.label for one in DECLARED.values()],
-        [one.about for one in DECLARED.values()],
-        [one.optionFor(name) for name, one in DECLARED.items() if name != "families"],  # --metrics takes families, too
-        [one.panel.place for one in DECLARED.values() if one.panel],
-    ):
-        assert all(names) and len(set(names)) == len(names)
-    for name, one in DECLARED.items():
-        assert f", optional\n    {one.about}" in Settings.__doc__.partition(f"\n{name} : ")[2]
-        assert one.families is None or set(one.families) <= set(FAMILIES)
-        assert one.onlyIf is None or one.onlyIf[0] in DECLARED
-
 
 # As files of results hold them.
 DEFAULTS = """{

@@ -7,14 +7,13 @@ import pytest
 import shapes
 from findingwork import ofKind
 from sayings import refused, says
+from segmentnodes import segmentationOf
 from tiers import rarely
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Settings, compare
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from scenework import segmentation  # noqa: E402
-
 from SegmentMetricsLib import mrml  # noqa: E402
 
 SPACING = (1.0, 1.2, 2.0)
@@ -39,7 +38,7 @@ def volumeOf(polyData) -> float:
 
 def pair(*sides: int, surface: str = "unsmoothed", **geometry):
     organs = [block(*sides, shift=shift, **geometry) for shift in (0, 1)]
-    nodes = [segmentation(name, Organ=organ) for name, organ in zip(("First", "Second"), organs)]
+    nodes = [segmentationOf(slicer.mrmlScene, name, Organ=organ) for name, organ in zip(("First", "Second"), organs)]
     few = Settings(metrics=("HD95", "DSC", "VolumeReference"), surface=surface)
     return mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", few)
 
@@ -107,8 +106,8 @@ def testASingleVoxelIsNotSaidToBeInAnotherUnit(scene, surface):
 
 @pytest.mark.parametrize("isMade", [False, True], ids=["to make", "made"])
 def testJointSmoothingIsNamed(scene, isMade):
-    node = segmentation("Both", First=block(5, 5, 5), Second=block(5, 5, 5, shift=5))
-    other = segmentation("Other", First=block(5, 5, 5, shift=1))
+    node = segmentationOf(scene, "Both", First=block(5, 5, 5), Second=block(5, 5, 5, shift=5))
+    other = segmentationOf(scene, "Other", First=block(5, 5, 5, shift=1))
     node.GetSegmentation().SetConversionParameter("Joint smoothing", "1")
     if isMade:
         node.CreateClosedSurfaceRepresentation()
@@ -132,7 +131,7 @@ def testSmallLesionsAreSeen(scene):
 
 
 def testObserversOfASmallOrgan(scene):
-    nodes = [segmentation(str(n), Cochlea=block(4, 4, 3, shift=n)) for n in range(3)]
+    nodes = [segmentationOf(scene, str(n), Cochlea=block(4, 4, 3, shift=n)) for n in range(3)]
     study = mrml.compareObservers(nodes, Settings(metrics=("HD95",)))
     model = mrml.showVariation(study["Cochlea"])
     around = volumeOf(mrml.showVariation(study["Cochlea"], surface="measured").GetPolyData())

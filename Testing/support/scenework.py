@@ -7,19 +7,14 @@ from collections.abc import Sequence
 
 import shapes
 import slicer
-from segmentnodes import voxelsOf
+from segmentnodes import segmentationOf
 
 LIMITS = "Structure,Measurement,Relation,Pass,Warn\nBox,DSC,>=,0.99,0.5\n*,HD95,<=,1,\n"
 
 
 def segmentation(name: str, **masks):
     """Return a new segmentation node with segments made of SimpleITK images, by name."""
-    node = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLSegmentationNode", name)
-    node.CreateDefaultDisplayNodes()
-    for segment, image in masks.items():
-        identifier = node.GetSegmentation().AddEmptySegment("", segment)
-        slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(voxelsOf(image), node, identifier)
-    return node
+    return segmentationOf(slicer.mrmlScene, name, **masks)
 
 
 def twoBoxes(name: str = "Box") -> list:

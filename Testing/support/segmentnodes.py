@@ -20,18 +20,15 @@ def voxelsOf(image):
     return result
 
 
-def segmentationOf(scene, **segments):
-    """Return a segmentation node with a segment for every image."""
+def segmentationOf(scene, name: str = "Segmentation", /, **segments):
+    """Return a segmentation node of that name with a segment for every image."""
     import slicer
 
-    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Segmentation")
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", name)
     node.CreateDefaultDisplayNodes()
-    node.GetSegmentation().SetSourceRepresentationName("Binary labelmap")
-    for name, image in segments.items():
-        segment = slicer.vtkSegment()
-        segment.SetName(name)
-        segment.AddRepresentation("Binary labelmap", voxelsOf(image))
-        node.GetSegmentation().AddSegment(segment, f"S_{name}")
+    for segment, image in segments.items():
+        identifier = node.GetSegmentation().AddEmptySegment(f"S_{segment}", segment)
+        slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(voxelsOf(image), node, identifier)
     return node
 
 
