@@ -11,8 +11,8 @@ from threading import RLock
 import SimpleITK
 from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 
-# Output is silenced for the whole process, so two threads would restore each other's changes. Besides, images must not
-# be read in parallel: ITK's readers abort the process when two damaged files fail at once.
+# Output is silenced for the whole process, so two threads would restore each other's changes. Besides, ITK's
+# readers are not made for damaged files in parallel threads.
 _oneAtATime = RLock()
 _isQuiet = False
 

@@ -44,7 +44,7 @@ def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
         fields = fieldsOf(file)
         if "NDims" not in fields or "ElementDataFile" not in fields:
             file.seek(0)
-            if b"NDims" in file.read(CHUNK):  # the reader takes this for a MetaImage, and crashes on some
+            if b"NDims" in file.read(CHUNK):  # the reader would take this for a MetaImage
                 raise ValueError("The header is incomplete.")
             return (), 0, 0
         sizes, remarks = _sizesAndRemarks(fields)
