@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,7 @@ def testACaseThatAMethodLacks(run):
                 save(f"{folder}/case_{case}.nrrd", place and place + int(random.integers(0, 2)))
     methods = [part for name in "ABC" for part in ("--test-dir", f"{name}={name}")]
     status, out, _ = run(*BATCH[:3], *methods, *BATCH[5:], "--report", "-o", "out")
-    assert status == 0 and "case_3" in out and "6 of 7" in out
+    assert status == 0 and "case_3" in out and re.search(r"\b6 .* 7\b", out)
     summary = json.loads(Path("out/summary.json").read_text())
     assert summary["lacking"] == [{"method": "C", "cases": ["case_3"]}] and "case_3" in summary["ofLacking"]
     page = Path("out/reports/index.html").read_text(encoding="utf-8")
@@ -207,7 +208,7 @@ def testMethodFoldersAreCompared(folders):
         strict=True,
     ):
         says(line, *names)
-    assert "5 of 5 cases" in out and "Mean of structures" in out
+    assert re.search(r"\b5 .* 5\b", out) and "Mean of structures" in out
     rows = rowsOf("out/results.csv")
     found = {(row["Case"], row["Method"], row["Structure"]): float(row["DSC"]) for row in rows}
     cases = [("a1", "net"), ("a1", "other"), ("a2", "net"), ("a2", "other"), ("a10", "net")]

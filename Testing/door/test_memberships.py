@@ -125,7 +125,7 @@ def testACutWithoutCounterpart():
     flat[1:4, 1:4, 1:4] = 0.7
     image = shapes.imageOf(flat)
     measured = compare(image, image, Settings(families="voxel", cuts=10))["AVD"]
-    assert measured.value == 0 and says(measured.reason, "3 of 10")
+    assert measured.value == 0 and says(measured.reason, 3, 10)
 
 
 def testWhatRoundingMakesOfMemberships():

@@ -102,7 +102,7 @@ def testSegmentsThatCannotBeReadAndWorkThatIsStopped(scene):
     nodes = [segmentnodes.boxesNode(scene, "Parotid", "Cord") for _ in range(3)]
     study = mrml.compareObservers(nodes, FEW, progress=lambda number, _count, _name: number < 1)
     assert [found.name for found in study] == ["Parotid"]
-    says("\n".join(study.remarks), "1 of 2")
+    says("\n".join(study.remarks), 1, 2)
     for node in nodes:
         segmentnodes.breakSegment(node, "Cord")
     study = mrml.compareObservers(nodes, FEW)

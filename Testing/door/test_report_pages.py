@@ -154,7 +154,7 @@ def testWhatIsDrawnAsWithinIsWhatIsWithin(tolerance, tmp_path):
     assert 0.02 < within < 0.9
     assert areas(page)[WITHIN] == pytest.approx(within, abs=0.01)
     # areas are shares, if bars are of different widths
-    bars = [tuple(map(float, one)) for one in re.findall(r"<title>(\S+) to (\S+) mm: (\S+) %", page)]
+    bars = [tuple(map(float, one)) for one in re.findall(r"<title>(\S+) [a-z ]+ (\S+) mm: (\S+) %", page)]
     isWide = tolerance < 5
     assert (max(high - low for low, high, _ in bars) > tolerance) == isWide == ("% per mm" in page)
     assert sum(share for *_, share in bars) == pytest.approx(100, abs=0.3)

@@ -218,9 +218,9 @@ def testNobodyIsWorseThanAnEmptyContour(run):
     assert study.tests[0].isWithin["HD95"] and study.tests[0].isWithin["DSC"]
     says(study.sentence, "Far ")
     files = [drawn(name, x) for name, x in (*zip("ABCD", (0, 1, 2, None)), ("Far", 15))]
-    for observers, name in ((files[:4], ""), (files[:3], "0 of 1")):
+    for observers, *names in ((files[:4],), (files[:3], 0, 1)):
         row = run("observers", *observers, "--test", files[4], "--metrics", "DSC")[1].splitlines()[2]
-        says(row.rpartition("  ")[2], name)
+        says(row.rpartition("  ")[2], *names)
 
 
 def testSpread(boxes):
@@ -273,7 +273,7 @@ def testOrgansAreMatched():
     assert [found.name for found in study] == ["Parotid_L", "Lens"]
     missing, single, twice = study.remarks[-3:]
     says(missing, "Lens ", "AI")
-    says(single, "Mandible: 1 of 3 ", ": C.")
+    says(single, "Mandible: 1 ", " 3 ", ": C.")
     says(twice, "Cord ", "A ", "'Cord'")
     lens = study["Lens"]
     assert lens.having == ["A", "B", "C"] and lens.tests == [] and np.isnan(lens.matrix["DSC"][3]).all()

@@ -59,7 +59,7 @@ def testDocument(written, folders):
     assert (lens["having"], lens["consensus"], lens["variation"]) == (["Müller", "B"], None, None)
     assert lens["matrix"]["HD95"][2] == [None] * 4, "C lacks it"
     (lacking,) = [one for one in (*content["remarks"], *lens["remarks"]) if "Müller" in one]
-    assert says(lacking, "2 of 3", ": Müller, B.") in printed and says(gland["sentence"]) in printed
+    assert says(lacking, 2, 3, ": Müller, B.") in printed and says(gland["sentence"]) in printed
     assert lacking in (output / "report.html").read_text("utf-8")
     study = compareObservers(folders[:3], Settings(metrics="DSC"), tests=[folders[3]], names=NAMES)
     assert study.toDictionary()["structures"][0]["matrix"]["DSC"] == dice

@@ -112,7 +112,7 @@ def testJointSmoothingIsNamed(scene, isMade):
     if isMade:
         node.CreateClosedSurfaceRepresentation()
     for name in ("First", "Second"):
-        with refused(f"{name} of Both", "Joint smoothing"):
+        with refused(name, "Both", "Joint smoothing"):
             mrml.compareSegments(node, name, other, "First", DISPLAYED)
     # what is measured and drawn otherwise does not depend on it
     found = mrml.compareSegments(node, "First", other, "First", Settings(metrics=("HD95",)))

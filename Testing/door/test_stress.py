@@ -188,7 +188,7 @@ def testOneStructure(stress):
     assert risky[0] == "risky" and neutral[0] == "neutral"
     assert risky[1] == neutral[1] == "0.9280" and risky[-1] == "0.8610" and neutral[-1] == "0.3090"
     assert lines[-1].endswith(f" out{os.sep}")
-    says("\n".join(lines[4:-1]), "9 of 98", "9 of 150", "24 x 24 x 24", "13824")
+    says("\n".join(lines[4:-1]), 9, 98, 150, "24 x 24 x 24", "13824")
     assert files() == {"neutral_Label_1.nrrd", "risky_Label_1.nrrd", "stress.csv", "stress.json"}
     content = document()
     assert content["schema"] == "segment-metrics-stress/2" and content["count"] == 9

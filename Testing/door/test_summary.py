@@ -46,7 +46,7 @@ SENTENCES = [
     # only what was measured
     (BALL, LARGER, {"families": "instances"}, ["1"]),
     (BALL, NOTHING, {"families": "instances"}, ["reference", "test"]),
-    (BOXES[0], BOXES[2], {"families": "instances"}, ["1 of 1"]),
+    (BOXES[0], BOXES[2], {"families": "instances"}, ["1"]),
     (BALL, LARGER, {"families": "boundary"}, ["HD95 {HD95:.1f} mm"]),
     (BALL, LARGER, {"families": "signed"}, ["2.9 mm"]),
     (BALL, LARGER, {"families": "overlap"}, ["DSC 0.70", "10.2 cm3"]),
