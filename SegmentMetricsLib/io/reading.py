@@ -374,13 +374,13 @@ def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
 
 
 def _readMesh(path: Path, suffix: str) -> Structure:
-    polyData, note = MESHES[suffix](path)
+    polyData, note, remarks = MESHES[suffix](path)
     if polyData.GetNumberOfCells() == 0:
         raise InputError("the mesh has no cells: no triangles and no contour lines.")
     surface = meshing.fromPolyData(polyData)
     if "SPACE=RAS" in note:  # Slicer's note; the default is LPS
         surface = meshing.transform(surface, lambda points: points * (-1, -1, 1))
-    structure = Structure(stemOf(path), givenSurface=surface, surfaceKind="imported", file=str(path))
+    structure = Structure(stemOf(path), givenSurface=surface, surfaceKind="imported", file=str(path), notes=remarks)
     return replace(structure, **segmentOfMesh(polyData))
 
 

@@ -211,6 +211,13 @@ def testAnObjTetrahedron(tmp_path, text):
     assert len(structure.surface.points) == 4 and len(structure.surface.cells) == 4
 
 
+def testGroupsOfAnObjAreOneStructure(tmp_path):
+    """Slicer writes all segments of a segmentation into one file, without their names."""
+    (tmp_path / "organs.obj").write_text(f"{POINTS}g grp1\nf 1 3 2\nf 1 2 4\ng grp843\nf 1 4 3\nf 2 3 4\n")
+    (structure,) = readStructures(tmp_path / "organs.obj")
+    assert says(*structure.notes) and structure.surface.isClosed
+
+
 def testObjLinesAreContours(tmp_path):
     path = tmp_path / "contour.obj"
     path.write_text("v 0 0 5\nv 4 0 5\nv 4 3 5\nv 0 3 5\nl 1 2 3 -1 1\n")

@@ -8,23 +8,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError
 from .headers import refuseDamage
-from .polydata import NO_MESH, polyDataOf
+from .polydata import NO_MESH, ReadMesh, polyDataOf
 
 # Keywords of surfaces that are not made of polygons.
 CURVED = frozenset((b"curv", b"curv2", b"surf", b"bzp", b"bsp", b"cdc", b"cdp", b"res"))
 # Keywords with one letter, besides those of points and cells; longer ones that nobody knows are ignored.
-LETTERS = frozenset((b"g", b"s", b"o", b"p"))
+LETTERS = frozenset((b"s", b"p"))
+SEVERAL = (
+    "the file holds {} groups, such as the segments that Slicer writes into one file: they were read as one structure"
+)
 # Least number of points of a face and of a line.
 FEWEST = {b"f": 3, b"fo": 3, b"l": 2}
 
 
 @refuseDamage(NO_MESH)
-def read(path: Path) -> tuple[vtkPolyData, str]:
-    """Return the points, polygons and lines of an OBJ file, and its comments.
+def read(path: Path) -> ReadMesh:
+    """Return the points, polygons and lines of an OBJ file, its comments, and a remark on several groups.
 
     Textures, normals, groups and materials are ignored. Raises InputError for a file that is damaged, and for curved
     surfaces.
@@ -32,6 +34,7 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
     points: list[Sequence[float]] = []
     cells: dict[bytes, list[list[int]]] = {b"f": [], b"l": []}
     comments: list[str] = []
+    group, groups = b"", set()
     data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     for line in re.sub(rb"\\[ \t]*\r?\n", b" ", data).splitlines():  # a backslash at the end continues a line
         content, mark, comment = line.partition(b"#")
@@ -46,9 +49,12 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
             points.append([float(word) for word in given[:3]])
         elif keyword in FEWEST:
             # "fo" is an old name of faces
+            groups.add(group)
             cells[keyword[:1]].append([_pointNumber(word, len(points)) for word in given])
             if len(given) < FEWEST[keyword]:
                 raise ValueError("A face needs three points, a line two.")
+        elif keyword in (b"g", b"o"):
+            group = b" ".join(given)
         elif keyword in CURVED:
             raise InputError("the file holds curved surfaces, which are not supported; save it as triangles.")
         elif not keyword.isalnum() or (len(keyword) == 1 and keyword not in LETTERS):
@@ -57,7 +63,8 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
     for several in cells.values():  # numbers beyond the last point are left as they are, unless they are too large
         offsets = np.concatenate([[0], np.cumsum([len(cell) for cell in several], dtype=np.int64)])
         found.append((offsets, np.array([number for cell in several for number in cell], np.int64)))
-    return polyDataOf(np.array(points, float).reshape(-1, 3), *found), "\n".join(comments)
+    remarks = (SEVERAL.format(len(groups)),) if len(groups) > 1 else ()
+    return polyDataOf(np.array(points, float).reshape(-1, 3), *found), "\n".join(comments), remarks
 
 
 def _pointNumber(word: bytes, count: int) -> int:

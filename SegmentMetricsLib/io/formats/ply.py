@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from .headers import refuseDamage
-from .polydata import NO_CELLS, Cells, polyDataOf
+from .polydata import NO_CELLS, Cells, ReadMesh, polyDataOf
 
 TYPES = {
     **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},
@@ -44,7 +43,7 @@ class Element:
 
 
 @refuseDamage("the file is damaged or incomplete.")
-def read(path: Path) -> tuple[vtkPolyData, str]:
+def read(path: Path) -> ReadMesh:
     """Return the points, polygons and comments of a PLY file, ASCII or binary. Raises InputError for a damaged one."""
     data = path.read_bytes()
     elements, comments, isText, start = _headerOf(data)
@@ -61,7 +60,7 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
             points = np.concatenate([np.stack([block[axis] for axis in "xyz"], axis=1) for block in blocks])
         elif element.name == "face":
             polygons = _polygons(element, blocks)
-    return polyDataOf(points, polygons), "\n".join(comments)
+    return polyDataOf(points, polygons), "\n".join(comments), ()
 
 
 def _headerOf(data: bytes) -> tuple[list[Element], list[str], bool, int]:

@@ -15,6 +15,8 @@ from ..messages import quiet
 
 # Where each cell begins in the list of their corners and where the last one ends, and the corners.
 Cells = tuple[np.ndarray, np.ndarray]
+# A mesh, a text that may hold a note on its coordinate system, and remarks for readers of the results.
+ReadMesh = tuple[vtkPolyData, str, tuple[str, ...]]
 NO_CELLS: Cells = (np.zeros(1, np.int64), np.zeros(0, np.int64))
 NO_MESH = "the file cannot be read as a mesh: it is damaged, or of a different kind than its name says."
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from vtkmodules.vtkCommonDataModel import vtkPolyData
-
 from ...base.errors import InputError
-from .polydata import NO_MESH, readBy
+from .polydata import NO_MESH, ReadMesh, readBy
 
 # Text, number of triangles, and for each triangle a normal, three corners and two more bytes.
 HEADER, COUNT, TRIANGLE = 80, struct.Struct("<I"), 50
@@ -16,7 +14,7 @@ HEADER, COUNT, TRIANGLE = 80, struct.Struct("<I"), 50
 WORDS, FIRST_WORD = (b"facet", b"endsolid"), 4096
 
 
-def read(path: Path) -> tuple[vtkPolyData, str]:
+def read(path: Path) -> ReadMesh:
     """Return a mesh, and the note on its coordinate system in the header.
 
     Raises InputError for a binary file that holds fewer triangles than its header says.
@@ -34,4 +32,4 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
     polyData = readBy(reader, path)
     note = reader.GetHeader() or ""
     # VTK may not have been able to decode it
-    return polyData, note.decode("latin-1") if isinstance(note, bytes) else note
+    return polyData, note.decode("latin-1") if isinstance(note, bytes) else note, ()

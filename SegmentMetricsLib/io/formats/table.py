@@ -9,11 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
-from vtkmodules.vtkCommonDataModel import vtkPolyData
-
 from ...base.errors import InputError
 from . import mha, nifti, nrrd, obj, ply, stl, vtp
 from .headers import refuseDamage
+from .polydata import ReadMesh
 
 DAMAGED = "the file is damaged or incomplete."
 SURPLUS = "the file holds more data than its header describes, and the rest was left out"
@@ -44,9 +43,8 @@ IMAGES = (
     ImageFormat((".nii", ".nii.gz"), nifti.inspect, nifti.mend, checkSums=nifti.checkSums),
     ImageFormat((".mha", ".mhd"), mha.inspect, fieldsOf=mha.fieldsOf),
 )
-# By what the names of files end with, in lower case: what returns the mesh of a file, and a text that may hold a note
-# on its coordinate system. It raises InputError for a file that is no such mesh.
-MESHES: dict[str, Callable[[Path], tuple[vtkPolyData, str]]] = {
+# By what the names of files end with, in lower case: what reads the mesh of a file, or raises InputError if it is none.
+MESHES: dict[str, Callable[[Path], ReadMesh]] = {
     ".stl": stl.read,
     ".obj": obj.read,
     ".ply": ply.read,

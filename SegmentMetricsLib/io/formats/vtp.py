@@ -13,11 +13,10 @@ from typing import BinaryIO
 from xml.parsers import expat
 
 import numpy as np
-from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError
 from .headers import refuseDamage
-from .polydata import NO_MESH, readBy
+from .polydata import NO_MESH, ReadMesh, readBy
 
 # Maximum nesting of elements: a mesh has at most seven levels, and VTK's reader is recursive.
 DEEPEST = 30
@@ -187,7 +186,7 @@ def _lengthInBase64(count: int) -> int:
     return -(-count // 3) * 4
 
 
-def read(path: Path) -> tuple[vtkPolyData, str]:
+def read(path: Path) -> ReadMesh:
     """Return a mesh, and the note on its coordinate system in the field data.
 
     Raises InputError if a file is not a VTP mesh, or has impossible values in its header or in its arrays.
@@ -204,9 +203,9 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
     fields = polyData.GetFieldData()
     space = fields.GetAbstractArray("SPACE")
     if space is not None and space.GetNumberOfValues():
-        return polyData, f"SPACE={space.GetValue(0)}"
+        return polyData, f"SPACE={space.GetValue(0)}", ()
     # Slicer writes the surfaces of a segmentation (.seg.vtm) in RAS, without a note.
-    return polyData, "SPACE=RAS" if fields.HasArray("Segment_ID") else ""
+    return polyData, "SPACE=RAS" if fields.HasArray("Segment_ID") else "", ()
 
 
 def holdsResult(path: Path) -> bool:
