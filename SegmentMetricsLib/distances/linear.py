@@ -148,6 +148,12 @@ def invertSizes(
     starts = np.concatenate([[0.0], ends[inside]])
     factors = np.cumsum(np.concatenate([start[:, None], steps[:, inside]], axis=1), axis=1)
     constant, linear, square = factors
+    # where all that was begun is complete, the size is exact: an area that is as large as wanted must not miss it
+    isFirst, isLast = inside < len(sizes), inside >= ends.size - len(sizes)
+    begun = np.cumsum(np.concatenate([[np.count_nonzero(first <= 0)], isFirst.astype(int) - isLast]))
+    complete = np.cumsum(np.concatenate([[below], sizes.take(inside % max(len(sizes), 1)) * isLast]))
+    isConstant = begun == 0
+    constant[isConstant], linear[isConstant], square[isConstant] = complete[isConstant], 0.0, 0.0
     stops = np.append(starts[1:], most - least)
     atStarts = constant + (linear + square * starts) * starts
     atStops = constant + (linear + square * stops) * stops
