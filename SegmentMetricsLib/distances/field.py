@@ -169,11 +169,13 @@ class Field:
         """
         elements, share = self.elements, SHARE_ERROR * self.totals
         wanted: list[tuple[float | tuple[float, ...], np.ndarray]] = [(limit, share) for limit in limits]
-        # after the second pass percentiles are precise enough, except where elements may be large
-        for percent in percentiles if not isAgain or self.sampler.areLarge.any() else ():
+        # after the second pass percentiles are precise enough, except for pairs whose elements may be large
+        areLarge = self.sampler.areLarge
+        areMeant = areLarge | np.roll(areLarge, self.count // 2) | (not isAgain)
+        for percent in percentiles if areMeant.any() else ():
             value, density = self._estimate(percent)
             error = np.maximum(density * PERCENTILE_ERROR * self.scales, 2e-5 * self.totals)
-            wanted.append((tuple(value.tolist()), error))
+            wanted.append((tuple(value.tolist()), np.where(areMeant, error, np.inf)))
         flags = np.zeros(len(elements.sizes), bool)
         factor = np.where(self.sampler.areLarge | (not isAgain), 1, TOO_LARGE)
         for limit, error in wanted:
@@ -269,11 +271,10 @@ class Field:
         isPassed = np.bincount(segment, minlength=self.count) > 0
         errors = np.where(isPassed, np.maximum(errors, LEAST_SHARE_ERROR * self.totals), errors)
         _, high = self.base.range if side == 0 else self.base.signedRange(side)
-        longest = self.base.sides.max(initial=0.0)
-        for number in range(self.count):
+        for number, own in enumerate(map(self.base.rowsOf, range(self.count))):
             # all or nothing, unless something between the nodes may exceed the limit
             isWhole = not isPassed[number] and sizes[number] == (self.totals[number] if side == 0 else 0.0)
-            reached = float(high[self.base.rowsOf(number)].max(initial=0.0))
+            reached, longest = (float(some[own].max(initial=0.0)) for some in (high, self.base.sides))
             isExact = isWhole and reached + longest <= limit
             if isWhole and not isExact and float(self.largest()[number][0]) > limit:
                 errors[number] = LEAST_SHARE_ERROR * self.totals[number]

@@ -58,6 +58,8 @@ LARGEST_REACH = MORE_SLICES - 3
 FIRST_RANKS, MORE_RANKS, MOST_RANKS = (8, 16, 28), 16, 124
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
+# The cells of a mask are numbered in 32 bits.
+MOST_CELLS = np.iinfo(np.int32).max
 # The precision of coordinates in the search, as a fraction of the shortest side of a voxel.
 PRECISION = 2.0**-24
 # Triangles and tabulated positions processed at a time, for the same reason.
@@ -183,7 +185,7 @@ class Lattice:
     """The cells of the masks of pairs on one grid: pair after pair of the first masks, then of the second ones.
 
     The margin around every pair keeps the lookup from reaching the next one. Raises ValueError if the masks do not
-    share a lattice with axes at right angles.
+    share a lattice with axes at right angles, or if it has too many cells.
     """
 
     def __init__(self, pairs: Sequence[Sequence[Mask]], reach: int = REACH):
@@ -200,6 +202,8 @@ class Lattice:
         self.low, self.shape = self.lows[0], (highs - self.lows).max(axis=0)
         self.strides = np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
         self.size = int(self.shape.prod())
+        if self.size * len(pairs) > MOST_CELLS:
+            raise ValueError("The lattice has too many cells.")
         # how far in mm the search moves boundaries from each other, so that none is nearer than the wanted one
         extent = float(np.linalg.norm((np.ptp(self.lows, axis=0) + self.shape) * self.spacing))
         self._room = 2.0 ** np.ceil(np.log2(4 * extent))

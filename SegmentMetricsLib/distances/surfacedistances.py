@@ -21,9 +21,9 @@ from .field import BOUNDS_OF_MEAN, LEFT_OF_MEAN, ROUNDING, Field, errorsLeft
 from .lattice import Lattice, cellsWithin
 from .linear import WITH_PIECES, ofWholeAndPieces, shareBelow, withPieces
 
-# Pairs of up to so many triangles are measured together, as long as all of them have no more than so many, and are not
-# more than so many pairs.
-SMALL, MOST_TOGETHER, MOST_PAIRS = 10_000, 40_000, 50
+# Pairs of up to so many triangles are measured together, as long as all of them have no more than so many, are not more
+# than so many pairs, and have no more cells: each has as many as the box around all, were they at one place.
+SMALL, MOST_TOGETHER, MOST_PAIRS, MOST_CELLS = 10_000, 40_000, 50, 1 << 21
 # Boundaries on a lattice are exactly tau apart over large areas: rounding must not decide whether they are within tau.
 # In mm; for tolerances below 1 mm, as a fraction of the tolerance.
 TIE_TOLERANCE = 1e-4
@@ -331,21 +331,23 @@ def measureTogether(
 def packs(pairs: Sequence[BoundaryPair]) -> list[list[int]]:
     """Return the numbers of pairs that are measured together, most of them alone; see measureTogether()."""
     result: list[list[int]] = []
-    # the last pack of every grid, and how many triangles it has
-    last: dict[tuple, tuple[list[int], Grid, int]] = {}
+    # the last pack of every grid, how many triangles it has, and the box around each of its pairs
+    last: dict[tuple, tuple[list[int], Grid, int, np.ndarray]] = {}
     for row, pair in enumerate(pairs):
         count = sum(surface.count for surface in pair.surfaces)
         if len(pairs) == 1 or pair.lattice is None or not pair.isLookedUp or count > SMALL:
             result.append([row])
             continue
-        grid = pair.lattice.grid
+        grid, shape = pair.lattice.grid, pair.lattice.shape
         key = (pair.lattice.reach, *grid.axes.ravel().tolist())
-        pack, first, together = last.get(key, ([], grid, MOST_TOGETHER))
-        if together + count > MOST_TOGETHER or len(pack) == MOST_PAIRS or grid.offsetOn(first) is None:
-            pack, first, together = [], grid, 0
+        pack, first, together, box = last.get(key, ([], grid, MOST_TOGETHER, shape))
+        together, box = together + count, np.maximum(box, shape)
+        isFull = together > MOST_TOGETHER or len(pack) == MOST_PAIRS or (len(pack) + 1) * box.prod() > MOST_CELLS
+        if isFull or grid.offsetOn(first) is None:
+            pack, first, together, box = [], grid, count, shape
             result.append(pack)
         pack.append(row)
-        last[key] = pack, first, together + count
+        last[key] = pack, first, together, box
     return result
 
 

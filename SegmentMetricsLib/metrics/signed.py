@@ -342,8 +342,8 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: Bounded,
     faces = [_faces(reference, sidesOf(reference.surface.normalsOf(reference.cells)))]
     faces.append(_faces(test, sidesBelow(boundaries, test)))
     # distances between nodes exceed those at the nodes by no more than this
-    base, corners = reference.field.base, reference.surface.dimension
-    between = float(base.sides.max(initial=0.0)) / 2 * NEAR_CORNER[corners]
+    longest = max(one.field.base.sides[one.rows].max(initial=0.0) for one in distances.directions)
+    between = float(longest) / 2 * NEAR_CORNER[reference.surface.dimension]
     found = {name: [one[name] for one in faces if name in one] for name in DIRECTIONS}
     found = {name: parts for name, parts in found.items() if sum(part.size for part in parts) > 0}
     largest = extremes({name: max(part.over for part in parts) for name, parts in found.items()}, between, over)
