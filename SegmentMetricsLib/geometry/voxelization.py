@@ -18,6 +18,8 @@ from .surfaces import Surface
 # Grids for comparing meshes by volume: this many steps across the smaller structure, with at most that many voxels.
 STEPS_ACROSS = 100
 LARGEST_GRID = 50_000_000
+# The boxes of up to so many parts are compared, each with each.
+MOST_PARTS = 2_000
 
 
 def maskOf(surface: Surface, grid: Grid) -> Mask:
@@ -79,8 +81,37 @@ def closedParts(surface: Surface) -> list[Surface]:
     owners = components(surface.cells[:, [0, 1]].ravel(), surface.cells[:, [1, 2]].ravel(), len(surface.points))
     ofCells = owners[surface.cells[:, 0]]
     order = np.argsort(ofCells, kind="stable")
-    parts = []
-    for cells in np.split(surface.cells[order], np.flatnonzero(np.diff(ofCells[order])) + 1):
-        kept, anew = np.unique(cells, return_inverse=True)
-        parts.append(Surface(surface.points[kept], anew.reshape(cells.shape)))
-    return [part for part in parts if part.volume > 0]
+    every = np.split(order, np.flatnonzero(np.diff(ofCells[order])) + 1)
+    return [part for part in (_partOf(surface, chosen) for chosen in every) if part.volume > 0]
+
+
+def groupsApart(first: Surface, second: Surface) -> list[tuple[Surface, Surface]]:
+    """Return the connected parts of two boundaries in groups whose boxes do not meet; one side of a group may be empty.
+
+    All of them are one group if there are very many.
+    """
+    points = np.concatenate([first.points, second.points])
+    cells = np.concatenate([first.cells, second.cells + len(first.points)])
+    groups = components(cells[:, :-1].ravel(), cells[:, 1:].ravel(), len(points))[cells[:, 0]]
+    lows, highs = points[cells].min(axis=1), points[cells].max(axis=1)
+    while True:
+        numbers, groups = np.unique(groups, return_inverse=True)
+        if len(numbers) > MOST_PARTS:
+            return [(first, second)]
+        low, high = np.full((len(numbers), 3), np.inf), np.full((len(numbers), 3), -np.inf)
+        np.minimum.at(low, groups, lows)
+        np.maximum.at(high, groups, highs)
+        meet = ((low[:, None] <= high) & (low <= high[:, None])).all(axis=2)
+        if np.count_nonzero(meet) == len(numbers):
+            break
+        one, other = np.nonzero(meet)
+        groups = components(one, other, len(numbers))[groups]
+    ofFirst, ofSecond = np.split(groups, [first.count])
+    return [(_partOf(first, ofFirst == group), _partOf(second, ofSecond == group)) for group in range(len(numbers))]
+
+
+def _partOf(surface: Surface, chosen: np.ndarray) -> Surface:
+    """Return chosen elements of a boundary, by number or flag, as a boundary."""
+    cells = surface.cells[chosen]
+    kept, anew = np.unique(cells, return_inverse=True)
+    return Surface(surface.points[kept], anew.reshape(cells.shape), surface.normal)

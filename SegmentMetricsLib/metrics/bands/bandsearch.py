@@ -23,6 +23,7 @@ narrow that voxels count all or nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -30,9 +31,11 @@ import numpy as np
 from ...base.parallel import sideBySide
 from ...base.progress import checkpoint
 from ...distances.surfacedistances import BoundaryPair
-from ...geometry.masks import Mask
+from ...geometry.grids import Grid
+from ...geometry.surfaces import Surface
+from ...geometry.voxelization import groupsApart
 from . import Bands
-from .bandvoxels import BOTH, SIDE, BandVoxels, noise, stepFor
+from .bandvoxels import BOTH, MOST_VOXELS, SIDE, BandVoxels, noise, stepFor
 from .depths import DRAWS, PART, Depths
 
 # Fractions of the wanted error for counting in voxels, for the draw (at least), and for both together. The last is a
@@ -54,19 +57,25 @@ FAR = 4
 
 
 def searchedBands(
-    boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, wanted: float
+    boundaries: BoundaryPair, home: Grid, sizes: Sequence[float], tolerance: float, wanted: float
 ) -> tuple[Bands, int]:
     """Return the overlap of the bands of two closed boundaries, and the number of voxels that seem to lie in a band.
 
-    masks: voxels on one grid, for the sizes of the structures. tolerance: tau in mm, > 0. wanted: standard error of the
-    overlap to be reached.
+    home: a grid to which faces may be parallel. sizes: of the structures, mm3 (mm2). tolerance: tau in mm, > 0. wanted:
+    standard error of the overlap to be reached.
     """
     surfaces = boundaries.surfaces
     areas = [float(surface.sizes.sum()) for surface in surfaces]
     dimension = surfaces[0].dimension
-    union = max(min(mask.size, tolerance * area) for mask, area in zip(masks, areas, strict=True))
+    union = max(min(size, tolerance * area) for size, area in zip(sizes, areas, strict=True))
     step = stepFor(COUNT_SHARE * wanted * union, sum(areas), dimension)
-    voxels, room = BandVoxels.around(boundaries, masks[0].grid, step), DRAW_SHARE * wanted
+    span = np.sort(np.ptp([surface.box for surface in surfaces], axis=(0, 1)))[-dimension:]
+    if (span / step).prod() > MOST_VOXELS and surfaces[0].slab is None:
+        # small parts far apart would have few voxels
+        groups = groupsApart(*surfaces)
+        if len(groups) > 1:
+            return _bandsOfGroups(groups, home, tolerance, wanted)
+    voxels, room = BandVoxels.around(boundaries, home, step), DRAW_SHARE * wanted
     searches = [partial(Depths, boundaries.search(n), voxels, n, tolerance, union, room) for n in (0, 1)]
     depths = sideBySide(searches, bool(np.count_nonzero(voxels.blocks & np.uint8(3)) > FEW_TO_SHARE))
     found = Members(boundaries, voxels, depths, tolerance)
@@ -83,6 +92,31 @@ def searchedBands(
     both, either, drawing = found.correct(left, sum(depth.error for depth in depths))
     error = float(np.hypot(counting, drawing))
     return Bands(both * size, either * size, error), found.either
+
+
+def _bandsOfGroups(
+    groups: Iterable[tuple[Surface, Surface]], home: Grid, tolerance: float, wanted: float
+) -> tuple[Bands, int]:
+    """Return the same of groups of parts, of which some may lack a side: a part's inside is nearest to its boundary.
+
+    The error of the overlap is that of the parts' overlaps, weighted by their unions, and of these weights.
+    """
+    every, met = [], 0
+    for group in groups:
+        isShared = not any(surface.isEmpty for surface in group)
+        first, second = group if isShared else [max(group, key=lambda surface: surface.count)] * 2
+        sizes = first.volume, second.volume
+        found, number = searchedBands(BoundaryPair(first, second), home, sizes, tolerance, wanted)
+        if found.union:
+            error = found.union * (found.error or 0.0)
+            every.append((found.intersection, found.union, error) if isShared else (0.0, found.union, 0.0))
+        met += number
+    if not every:
+        return Bands(0.0, 0.0, float("inf")), met
+    shared, unions, errors = np.array(every).T
+    both, either = float(shared.sum()), float(unions.sum())
+    ofUnions = wanted * (shared - unions * both / either)
+    return Bands(both, either, float(np.linalg.norm([errors, ofUnions])) / either), met
 
 
 class Members:

@@ -56,7 +56,7 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float) 
         if found is not None:
             return found
     wanted = SEARCHED_ERROR_OF_SMALL if isSmall else SEARCHED_ERROR
-    found, met = searchedBands(boundaries, masks, tolerance, wanted)
+    found, met = searchedBands(boundaries, masks[0].grid, [mask.size for mask in masks], tolerance, wanted)
     isVague = met < FEW or (found.error or 0.0) > VAGUE * wanted
     if isVague and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):
         return _thinBands(boundaries, tolerance)
