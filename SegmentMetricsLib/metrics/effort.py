@@ -128,7 +128,9 @@ def lengthsBeyond(outlines: tuple[Surface, NearContour | None], tolerance: float
     contours, near = outlines
     if near is None:
         return np.zeros(0) if contours.isEmpty else contours.sizes
-    limit, shortest = withTies(tolerance), SHORTEST_PIECE * min(1.0, tolerance)
+    # pieces as short as rounding cannot be bisected
+    rounding = ROUNDINGS * float(np.finfo(float).eps * np.abs(contours.points).max(initial=0.0))
+    limit, shortest = withTies(tolerance), max(SHORTEST_PIECE * min(1.0, tolerance), rounding)
     start, end = (contours.points[contours.cells[:, corner]] for corner in (0, 1))
     owner = np.arange(len(start))
     beyond = np.zeros(len(start))

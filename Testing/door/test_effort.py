@@ -54,6 +54,16 @@ def testSlicesThatTheTestLacksCountInFull(thickness):
     assert compare(test, reference, EFFORT).numbers["APL_2mm"] == 0
 
 
+def testSmallVoxelsFarFromTheOrigin():
+    """Contours are not bisected any further where rounding cannot tell the halves apart."""
+    reference, test = np.zeros((2, 5, 9, 9), bool)
+    reference[1:3, 2:6, 2:6] = test[1:3, 3:7, 4:8] = True
+    for size, far in ((1, 0), (1e-6, 1e6)):
+        settings = Settings(metrics="APL", tolerances=size)
+        found = compare(reference, test, settings, spacing=size, origin=(far, far, far))
+        assert found[f"APL_{size:g}mm"].value / size == pytest.approx(18.2135, abs=0.003)
+
+
 def testCentersByHand():
     """Boxes of unequal sides, an L of 4 x 1 and 1 x 2 mm, a pyramid of 4 mm height on a square of 2 mm."""
     boxes = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((6, 3, 7), (9, 12, 20))
