@@ -14,8 +14,9 @@ from ..geometry.surfaces import PIECES
 
 # Corners, by node number, of the whole element and then of each of its pieces.
 WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
-# Corners whose distances differ by less than this, mm, are equally far, and so is what lies between them.
-LEVEL = 1e-5
+# Corners whose distances differ by less than this, mm, are equally far, and so is what lies between them; and by less
+# than this, they are so but for rounding. Both are fractions of the largest distance if that is below 1 mm.
+LEVEL, TIE = 1e-5, 1e-8
 # Bins in which a percentile is guessed.
 BINS = 512
 # Relative rounding error of a sum of sizes.
@@ -127,17 +128,19 @@ def invertSizes(
     # factors of 1, t and t^2 by which the size grows from each of the corners on; t is the limit less `least`
     first, *middle, last = ends = ascending - least
     span, zeros = last - first, np.zeros(len(sizes))
+    scale = min(1.0, float(ascending[-1].max(initial=0.0)))
+    level, tie = LEVEL * scale, TIE * scale
     with np.errstate(divide="ignore", invalid="ignore"):
         if middle:
             lower, upper = middle[0] - first, last - middle[0]
-            isLevel = span < LEVEL
-            rise = np.where(isLevel | (lower < LEVEL), 0.0, sizes / (span * lower))
-            fall = np.where(isLevel | (upper < LEVEL), 0.0, sizes / (span * upper))
+            isLevel = span < level
+            rise = np.where(isLevel | (lower < level), 0.0, sizes / (span * lower))
+            fall = np.where(isLevel | (upper < level), 0.0, sizes / (span * upper))
             one, other = rise * first, fall * last
             constant = [one * first, sizes - one * first - other * last, other * last]
             steps = np.array([constant, [-2 * one, 2 * (one + other), -2 * other], [rise, -rise - fall, fall]])
         else:
-            rise = np.where(span < LEVEL, 0.0, sizes / span)
+            rise = np.where(span < level, 0.0, sizes / span)
             steps = np.array([[-rise * first, sizes + rise * first], [rise, -rise], [zeros, zeros]])
     ends, steps = ends.ravel(), steps.reshape(3, -1)
     isBefore = ends <= 0
@@ -157,8 +160,9 @@ def invertSizes(
     stops = np.append(starts[1:], most - least)
     atStarts = constant + (linear + square * starts) * starts
     atStops = constant + (linear + square * stops) * stops
-    # extrapolation may make the curve fall a little
-    reached = np.maximum.accumulate(np.maximum(atStarts, atStops))
+    # between equal corners some of the contributions are missing; extrapolation may make the curve fall a little
+    reached = np.where(stops - starts > tie, np.maximum(atStarts, atStops), -np.inf)
+    reached = np.maximum.accumulate(reached)
 
     def find(wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest limits (n,) in mm within which the segment has the wanted sizes (n,), or a little more.
@@ -170,9 +174,9 @@ def invertSizes(
         isFound = rows < len(starts)
         rows = np.minimum(rows, len(starts) - 1)
         start, missing = starts[rows], wanted - atStarts[rows]
-        isFound &= (rows > 0) | (missing > 0) | (least < 0)
+        isFound &= (atStarts[0] < wanted) | (least < 0)
         _, linear, square = factors[:, rows]
-        slope = np.maximum(linear + 2 * square * start, 0)
+        slope = linear + 2 * square * start
         root = slope + np.sqrt(np.maximum(slope**2 + 4 * square * missing, 0))
         steps = np.where(missing > 0, 2 * missing / np.where(root > 0, root, 1), 0.0)
         stops = np.append(starts[1:], np.inf)[rows]

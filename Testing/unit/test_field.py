@@ -13,7 +13,7 @@ from givendistances import Directions
 from shapes import boundaryOf
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.distances import elements
+from SegmentMetricsLib.distances import elements, linear
 from SegmentMetricsLib.distances.bounded import Bounded, combine
 from SegmentMetricsLib.distances.field import Field
 from SegmentMetricsLib.distances.largest import balancedBounds
@@ -280,6 +280,14 @@ def testIdenticalMasksHaveNothingToMeasure():
         assert len(direction.cells) == 0 and len(direction.sharedCells) == surface.count
         positions, signed = samplesOf(direction)
         assert len(positions) == surface.count and not signed.any() and not direction.atPoints.any()
+
+
+def testPercentilesWhereMuchIsEquallyFar():
+    levels = np.random.default_rng(0).choice([0, 0.5, 1, 2**0.5, 2], 200)
+    # six nodes of every element
+    find = linear.invertSizes(np.tile(levels, (6, 1)), np.ones(200), 0.0, -1e-9, 9.0)
+    limits, areFound = find(np.arange(200) + 0.5)
+    assert areFound.all() and limits == pytest.approx(np.sort(levels), abs=1e-6)
 
 
 def testPercentileOfExactlyWhatIsNear():
