@@ -15,8 +15,9 @@ from ..geometry.surfaces import PIECES
 # Corners, by node number, of the whole element and then of each of its pieces.
 WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
 # Corners whose distances differ by less than this, mm, are equally far, and so is what lies between them; and by less
-# than this, they are so but for rounding. Both are fractions of the largest distance if that is below 1 mm.
-LEVEL, TIE = 1e-5, 1e-8
+# than this, they are so but for rounding. Both are fractions of the largest distance if that is below 1 mm, but not
+# of less than the last, mm.
+LEVEL, TIE, SMALLEST = 1e-5, 1e-8, 1e-7
 # Bins in which a percentile is guessed.
 BINS = 512
 # Relative rounding error of a sum of sizes.
@@ -128,7 +129,7 @@ def invertSizes(
     # factors of 1, t and t^2 by which the size grows from each of the corners on; t is the limit less `least`
     first, *middle, last = ends = ascending - least
     span, zeros = last - first, np.zeros(len(sizes))
-    scale = min(1.0, float(ascending[-1].max(initial=0.0)))
+    scale = float(np.clip(ascending[-1].max(initial=0.0), SMALLEST, 1.0))
     level, tie = LEVEL * scale, TIE * scale
     with np.errstate(divide="ignore", invalid="ignore"):
         if middle:

@@ -56,12 +56,10 @@ def testSlicesThatTheTestLacksCountInFull(thickness):
 
 def testSmallVoxelsFarFromTheOrigin():
     """Contours are not bisected any further where rounding cannot tell the halves apart."""
-    reference, test = np.zeros((2, 5, 9, 9), bool)
-    reference[1:3, 2:6, 2:6] = test[1:3, 3:7, 4:8] = True
-    for size, far in ((1, 0), (1e-6, 1e6)):
-        settings = Settings(metrics="APL", tolerances=size)
-        found = compare(reference, test, settings, spacing=size, origin=(far, far, far))
-        assert found[f"APL_{size:g}mm"].value / size == pytest.approx(18.2135, abs=0.003)
+    masks = np.zeros((2, 5, 9, 9), bool)
+    masks[0, 1:3, 2:6, 2:6] = masks[1, 1:3, 3:7, 4:8] = True
+    found = compare(*masks, Settings(metrics="APL", tolerances=1e-6), spacing=1e-6, origin=(1e6,) * 3)
+    assert found["APL_1e-06mm"].value == pytest.approx(18.2135e-6, abs=3e-9)
 
 
 def testCentersByHand():

@@ -66,17 +66,18 @@ def testLookupEqualsSearchAtCentersOfPieces(cuts):
 
 
 def testSmallPairsTogether():
-    """As segments of one field they have the same numbers as alone; those of another grid stay alone."""
+    """As segments of one field they have the same numbers as alone, however many; those of another grid stay alone."""
     spacing = (4.0, 3.6, 8.0)
-    made = [masksOf(shapes.blob(n), shapes.blob(n + 1), spacing, (n, 0, 1)) for n in range(3)]
-    made[2] = masksOf(shapes.blob(2), shapes.blob(3), spacing, (9, 0, 1))  # beyond the tables' reach
+    # the last one beyond the tables' reach
+    made = [masksOf(shapes.blob(n), shapes.blob(n + 1), spacing, (first, 0, 1)) for n, first in enumerate((0, 1, 9))]
     made.append(masksOf(*np.eye(2, dtype=int)[:, None, None], spacing))  # of so few triangles that more are cut
+    made += 43 * [masksOf(*np.ones((2, 3, 2, 2)), spacing, (1, 0, 0))]
     made.append(masksOf(shapes.blob(7), shapes.blob(8), (1.0, 1.0, 1.0)))
 
     def pairs():
         return [BoundaryPair(*(fromMask(mask) for mask in masks)) for masks in made]
 
-    assert packs(pairs()) == [[0, 1, 2, 3], [4]]
+    assert packs(pairs()) == [[*range(47)], [47]]
     for pair, together in zip(pairs(), measureTogether(pairs(), (1.0,), (95,)), strict=True):
         for one, other in zip(pair.measure((1.0,), (95,)).directions, together.directions, strict=True):
             numbers = ([d.percentile(95), d.mean, d.sizeWithin(1.0001), d.largest] for d in (one, other))
@@ -87,30 +88,13 @@ def testSmallPairsTogether():
             assert (other.cells == one.cells).all()
 
 
-def testManyPairsTogether():
-    """The largest distances of a pair are its own, however many are measured with it."""
-    pairs = []
-    for low in range(0, 300, 6):
-        boxes = (shapes.box((start, 2, 2), (start + 3, 5, 8), (306, 9, 11)) for start in (low + 1, low + 2))
-        pairs.append(BoundaryPair(*(fromMask(shapes.maskOf(box)) for box in boxes)))
-    assert {one.largest for pair in measureTogether(pairs) for one in pair.directions} == {1.0}
-
-
-def testRodsAreApart():
-    """Long structures that run in other directions are not measured together: the box around all is mostly empty."""
-    grid = shapes.gridOf((400, 400, 400))
-    rods = [Mask(np.ones(np.where(np.arange(3) == axis, 300, 1), np.uint8), (9, 9, 9), grid) for axis in (0, 1, 2, 0)]
-    assert packs([BoundaryPair(fromMask(rod), fromMask(rod)) for rod in rods]) == [[0], [1], [2], [3]]
-    assert packs([BoundaryPair(fromMask(rod), fromMask(rod)) for rod in rods[::3]]) == [[0, 1]]
-
-
-def testTooFarApartForALattice():
-    """Between voxels so far apart that 32 bits cannot number the cells, distances are searched."""
-    places = np.array([(0, 0, 0), (20_000, 20_000, 0)])
-    masks = (Mask.ofVoxels(place[None], shapes.gridOf((20_001, 20_001, 9))) for place in places)
-    boundaries = BoundaryPair(*map(fromMask, masks))
-    assert not boundaries.isLookedUp
-    assert boundaries.measure().directions[0].largest == pytest.approx(20_000 * 2**0.5, abs=1e-6)
+def testWhatIsFarIsNotPutTogether():
+    """Neither long structures that run in other directions, nor voxels too far apart to number cells in 32 bits."""
+    grid = shapes.gridOf((20_001, 20_001, 400))
+    rods = (Mask(np.ones(np.where(np.arange(3) == axis, 300, 1), np.uint8), (9, 9, 9), grid) for axis in (0, 1))
+    assert packs([BoundaryPair(fromMask(rod), fromMask(rod)) for rod in rods]) == [[0], [1]]
+    voxels = (Mask.ofVoxels(np.array([(far, far, 0)]), grid) for far in (0, 20_000))
+    assert not BoundaryPair(*map(fromMask, voxels)).isLookedUp
 
 
 def testVoxelsOfAnySize():
