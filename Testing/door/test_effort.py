@@ -55,7 +55,6 @@ def testSlicesThatTheTestLacksCountInFull(thickness):
 
 
 def testSmallVoxelsFarFromTheOrigin():
-    """Contours are not bisected any further where rounding cannot tell the halves apart."""
     masks = np.zeros((2, 5, 9, 9), bool)
     masks[0, 1:3, 2:6, 2:6] = masks[1, 1:3, 3:7, 4:8] = True
     found = compare(*masks, Settings(metrics="APL", tolerances=1e-6), spacing=1e-6, origin=(1e6,) * 3)

@@ -54,9 +54,8 @@ def testBoxesWithKnownBands(boxes, tolerance):
 
 def testPartsFarApart():
     """They are measured as alone, though all of one grid around them would be between its voxels."""
-    first, second = BOXES["cubes"]
-    shared = 2 / (1 + 1 / overlapOfBoxes(first, second, 1.0))  # in sizes of the band of one box
-    one, other, far = (shapes.boxMesh(*box) for box in (first, second, np.add(first, 900)))
+    shared = 2 / (1 + 1 / overlapOfBoxes(*BOXES["cubes"], 1.0))  # in sizes of the band of one box
+    one, other, far = (shapes.boxMesh(*box) for box in (*BOXES["cubes"], (3 * (900,), 3 * (912,))))
     found = biou(shapes.append(one, far), other, 1.0)
     assert found.value == pytest.approx(shared / (3 - shared), abs=0.004) and found.upper - found.lower < 0.012
 

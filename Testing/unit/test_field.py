@@ -284,11 +284,10 @@ def testIdenticalMasksHaveNothingToMeasure():
 
 def testPercentilesWhereMuchIsEquallyFar():
     """No limit is between some and the others, nor beyond them where exactly as much is wanted as they have."""
-    random, sizes = np.random.default_rng(0), np.ones(200)
-    levels = random.choice([0, 0.5, 1, 2**0.5, 2], 200)
+    sizes, levels = np.ones(200), np.random.default_rng(0).choice([0, 0.5, 1, 2**0.5, 2], 200)
     find = linear.invertSizes(np.tile(levels, (6, 1)), sizes, 0.0, -1e-9, 20.0)
     assert find(np.arange(200) + 0.5)[0] == pytest.approx(np.sort(levels), abs=1e-6)
-    nearly = 0.5 + 1e-3 * random.random((6, 200)) + 9 * (np.arange(200) >= 150)
+    nearly = 0.5 + 1e-3 * np.random.default_rng(1).random((6, 200)) + 9 * (np.arange(200) >= 150)
     assert linear.invertSizes(nearly, sizes, 0.0, -1e-9, 20.0)(np.array([150.0]))[0] < 0.502
 
 

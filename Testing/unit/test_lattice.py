@@ -68,8 +68,7 @@ def testLookupEqualsSearchAtCentersOfPieces(cuts):
 def testSmallPairsTogether():
     """As segments of one field they have the same numbers as alone, however many; those of another grid stay alone."""
     spacing = (4.0, 3.6, 8.0)
-    # the last one beyond the tables' reach
-    made = [masksOf(shapes.blob(n), shapes.blob(n + 1), spacing, (first, 0, 1)) for n, first in enumerate((0, 1, 9))]
+    made = [masksOf(shapes.blob(n), shapes.blob(n + 1), spacing, (first, 0, 1)) for n, first in enumerate((0, 1, 30))]
     made.append(masksOf(*np.eye(2, dtype=int)[:, None, None], spacing))  # of so few triangles that more are cut
     made += 43 * [masksOf(*np.ones((2, 3, 2, 2)), spacing, (1, 0, 0))]
     made.append(masksOf(shapes.blob(7), shapes.blob(8), (1.0, 1.0, 1.0)))
