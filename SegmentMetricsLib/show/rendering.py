@@ -123,7 +123,7 @@ def draw(
     if isLit:
         lit = normals[covered]
         # surfaces of either orientation look the same
-        facing = np.sign(lit[:, 2]) * (lit @ LIGHT) / np.maximum(np.linalg.norm(lit, axis=1), 1e-12)
+        facing = np.sign(lit[:, 2]) * (lit @ LIGHT) / np.maximum(np.sqrt(np.einsum("ij,ij->i", lit, lit)), 1e-12)
         colors = (AMBIENT + (1 - AMBIENT) * np.clip(facing, 0, 1))[:, None] * colors
     drawn = np.zeros((height * width, 4), np.float32)
     drawn[covered, :3], drawn[covered, 3] = colors, 1
@@ -132,10 +132,8 @@ def draw(
     for row, column in np.ndindex(finer, finer):  # NumPy is slow to sum along short axes
         sums += drawn[:, row, :, column]
     sums /= finer**2
-    touched = np.nonzero(sums[..., 3])
-    sums = sums[touched]
-    field[touched] = np.rint(field[touched] * (1 - sums[:, 3:]) + sums[:, :3])
-    whole[part][touched] = sums[:, 3]
+    field[:] = np.rint(field * (1 - sums[..., 3:]) + sums[..., :3])
+    whole[part] = sums[..., 3]
     return whole
 
 
@@ -157,27 +155,36 @@ def _samples(places: np.ndarray, shape: Shape, size: tuple[int, int]) -> tuple[n
     wide, tall = (np.minimum(np.floor(end - 0.5).astype(int) + 1, size) - start).clip(0).T
     counts = np.where(isSeen, wide * tall, 0)
     chosen = np.flatnonzero(counts)
-    triangles, counts, start, wide = shape.triangles[chosen], counts[chosen], start[chosen], wide[chosen]
-    first, u, v, area = first[chosen], u[chosen], v[chosen], area[chosen]
+    counts, wide = counts[chosen], wide[chosen].astype(np.int32)
+    left, top = start[chosen].astype(np.int32).T
+    firstX, firstY, depths = first[chosen].T
+    (uX, uY), (vX, vY) = ((side[chosen, :2] / area[chosen, None]).T for side in (u, v))
+    uDepths, vDepths = u[chosen, 2], v[chosen, 2]
+    one, two, three = (ofPoints.take(corner, axis=0) for corner in shape.triangles[chosen].T)
+    two -= one
+    three -= one
     nearest = np.full(size[0] * size[1], -np.inf, np.float32)
     seen = np.zeros((len(nearest), 4), np.float32)
     before = np.cumsum(counts) - counts
     for part in np.split(np.arange(len(chosen)), np.flatnonzero(np.diff(before // MOST_SAMPLES)) + 1):
         which = np.repeat(part, counts[part])
-        row, column = np.divmod(np.arange(len(which)) + before[part[:1]] - before[which], wide[which])
-        column += start[which, 0]
-        row += start[which, 1]
+        ahead = (before[part] - before[part[:1]]).astype(np.int32)
+        inBox = np.arange(len(which), dtype=np.int32) - np.repeat(ahead, counts[part])
+        row, column = np.divmod(inBox, wide.take(which))
+        column += left.take(which)
+        row += top.take(which)
         # the shares of the second and the third corner
-        x, y = ((at + 0.5).astype(np.float32) - first[which, axis] for axis, at in enumerate((column, row)))
-        s = x * (v[:, 1] / area)[which] - y * (v[:, 0] / area)[which]
-        t = y * (u[:, 0] / area)[which] - x * (u[:, 1] / area)[which]
+        x = column.astype(np.float32) + np.float32(0.5) - firstX.take(which)
+        y = row.astype(np.float32) + np.float32(0.5) - firstY.take(which)
+        s = x * vY.take(which) - y * vX.take(which)
+        t = y * uX.take(which) - x * uY.take(which)
         isIn = np.flatnonzero((s >= -HAIR) & (t >= -HAIR) & (s + t <= 1 + HAIR))
-        which, s, t, sample = which[isIn], s[isIn], t[isIn], (row * size[0] + column)[isIn]
-        depth = first[which, 2] + s * u[which, 2] + t * v[which, 2]
+        which, s, t, sample = which.take(isIn), s.take(isIn), t.take(isIn), (row * size[0] + column).take(isIn)
+        depth = depths.take(which) + s * uDepths.take(which) + t * vDepths.take(which)
         np.maximum.at(nearest, sample, depth)
-        front = np.flatnonzero(depth == nearest[sample])
-        one, two, three = (ofPoints.take(corner, axis=0) for corner in triangles[which[front]].T)
-        seen[sample[front]] = one + s[front, None] * (two - one) + t[front, None] * (three - one)
+        front = np.flatnonzero(depth == nearest.take(sample))
+        which, s, t = which.take(front), s.take(front)[:, None], t.take(front)[:, None]
+        seen[sample.take(front)] = one.take(which, axis=0) + s * two.take(which, axis=0) + t * three.take(which, axis=0)
     return nearest, seen[:, :3], seen[:, 3]
 
 
