@@ -180,11 +180,13 @@ def _contoursOf(drawn) -> Contours:
     exclusive: set[int] = set()
     odd: Counter[tuple[str, str]] = Counter()
     for contour in drawn.get("ContourSequence", []):
-        data = contour.get("ContourData", None) or []
+        # the bytes of the file: pydicom would make an object of every number, which takes most of the time
+        data = contour.get_item("ContourData").value if "ContourData" in contour else None
         try:
-            if isinstance(data, bytes):  # more than 64 kB have no kind in an explicit transfer syntax (PS3.5, 6.2.2)
-                data = data.decode("ascii").split("\\")
-            points = np.array(data, float)
+            if isinstance(data, bytes):
+                text = data.decode("ascii").strip(" \0")
+                data = text.split("\\") if text else []
+            points = np.array(data or [], float)
         except ValueError as error:  # a word among the numbers
             raise InputError(NO_POSITIONS) from error
         if len(points) != 3 * int(contour.get("NumberOfContourPoints", len(points) / 3)):
