@@ -256,16 +256,21 @@ class Field:
 
     # Sizes up to a limit
 
-    @once
-    def size(self, limit: float, side: int = 0) -> list[Bounded]:
-        """Return the size of every segment within a limit in mm, or farther toward one side (1 or -1), with bounds."""
-        chosen, sizes, differences, kinkSizes = self._sizesAt(limit, side)
+    def estimateSize(self, limit: float, side: int = 0) -> np.ndarray:
+        """Return the sizes (s,) of size() without bounds, which may need the largest distance."""
+        chosen, sizes, differences, _ = self._sizesAt(limit, side)
         sizes = sizes + (self.shared if side == 0 or limit < 0 else 0.0)
-        segment = self.elements.segment.take(chosen)
         # all and nothing are exact, despite rounding in the sum of thousands of sizes
         sizes = np.where(np.abs(sizes - self.totals) <= linear.SIZE_ROUNDING * self.totals, self.totals, sizes)
         sizes = np.where(sizes <= linear.SIZE_ROUNDING * self.totals, 0.0, sizes)
-        sizes = sizes + np.bincount(segment, differences, self.count) / 3
+        return sizes + np.bincount(self.elements.segment.take(chosen), differences, self.count) / 3
+
+    @once
+    def size(self, limit: float, side: int = 0) -> list[Bounded]:
+        """Return the size of every segment within a limit in mm, or farther toward one side (1 or -1), with bounds."""
+        sizes = self.estimateSize(limit, side)
+        chosen, _, differences, kinkSizes = self._sizesAt(limit, side)
+        segment = self.elements.segment.take(chosen)
         errors = self._errorOf(segment, differences, LEFT_OF_SIZE)
         errors = errors + BOUNDS_OF_KINKS * np.bincount(segment, kinkSizes, self.count)
         isPassed = np.bincount(segment, minlength=self.count) > 0

@@ -96,6 +96,11 @@ class DirectedDistances:
         """Return the size whose distance is at most the tolerance in mm."""
         return self.field.size(tolerance)[self.number]
 
+    def sizeBetween(self, low: float, high: float) -> float:
+        """Return about the size whose distance is above one limit in mm and at most the other one."""
+        below, within = (self.field.estimateSize(limit)[self.number] for limit in (low, high))
+        return float(within - below)
+
     def sizeBeyond(self, limit: float, side: int) -> Bounded:
         """Return the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
         return self.field.size(limit, side * self.sign)[self.number]

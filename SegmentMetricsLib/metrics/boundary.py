@@ -113,9 +113,9 @@ def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> 
 
 def shareOfTies(distances: SurfaceDistances, tolerance: float) -> float:
     """Return the fraction of both boundaries, in [0, 1], whose distance equals the tolerance in mm."""
-    limits = withTies(tolerance), withTies(tolerance, -1)
-    within, below = (sum(direction.sizeWithin(limit) for direction in distances.directions) for limit in limits)
-    return (within - below) / sum(direction.totalSize for direction in distances.directions)
+    limits = withTies(tolerance, -1), withTies(tolerance)
+    ties = sum(direction.sizeBetween(*limits) for direction in distances.directions)
+    return ties / sum(direction.totalSize for direction in distances.directions)
 
 
 @quantity("masks")
