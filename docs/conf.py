@@ -51,7 +51,8 @@ nitpick_ignore_regex = [
     # what passes from one part of the library to another
     (
         "py:class",
-        r"SegmentMetricsLib\..*\.(Field|Ignored|Part|Match|Pairing|BoundaryPair|Case|CaseResult|ClosestSurface|Column|Comparison|"
-        r"Function|ObserverCase|GrayImage|Kept|Kind|MultiLabel|ObservedOutcome|Outcome|PairSpread|Spread)",
+        r"SegmentMetricsLib\..*\.(Field|Ignored|Part|Match|Pairing|BoundaryPair|Case|CaseResult|ClosestSurface|Column|"
+        r"ComparedPair|Comparison|Function|ObserverCase|GrayImage|Kept|Kind|MultiLabel|ObservedOutcome|Outcome|"
+        r"PairSpread|Spread)",
     ),
 ]
