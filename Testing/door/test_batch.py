@@ -122,7 +122,7 @@ def testStructureSets(study, inline, capsys):
 
 def testFailedCasesAreRows(study, inline, capsys):
     Path("data/bad.csv").write_text(PROTOCOL.replace("DSC", "Dyce"))
-    Path("data/broken.nrrd").write_bytes(b"NRRD0004\n")
+    Path("data/broken.nrrd").write_text("NRRD0004\ntype: uchar\ndimension: 3\nsizes: 9 9 9\nencoding: raw\n\n")
     write(
         "good,ref.nrrd,t1.nrrd",
         "gone,ref.nrrd,nowhere.nrrd",

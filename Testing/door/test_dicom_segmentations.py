@@ -81,7 +81,7 @@ def testFramesThatMakeNoVolume(tmp_path):
             frame = content.PerFrameFunctionalGroupsSequence[1]
             frame.PlanePositionSequence[0].ImagePositionPatient = moved
         says(refusal(path).partition(" (")[0])
-    for count in (1, 10**8):  # highdicom would go through all that are counted, for minutes
+    for count in (1, 5):
         with edited(path) as content:
             content.NumberOfFrames = count
         says(refusal(path), count)

@@ -90,7 +90,7 @@ def _requireSupported(dataset) -> None:
             "kind is not supported."
         )
     described = len(dataset.get("PerFrameFunctionalGroupsSequence", []))
-    if described and int(dataset.get("NumberOfFrames", None) or 1) != described:  # highdicom reads all that it counts
+    if described and int(dataset.get("NumberOfFrames", None) or 1) != described:  # which highdicom does not check
         raise InputError(
             f"the segmentation is damaged: NumberOfFrames is {dataset.NumberOfFrames}, but {described} are described."
         )
