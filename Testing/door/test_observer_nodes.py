@@ -99,7 +99,7 @@ def testResultsOfAStudy(nodes, scene, savedAndLoaded):
 
 def testSegmentsThatCannotBeReadAndWorkThatIsStopped(scene):
     """Structures that were measured before are kept."""
-    nodes = [segmentnodes.boxesNode(scene, "Parotid", "Cord") for _ in range(3)]
+    nodes = [segmentnodes.boxesNode(scene, "Parotid", "Cord") for _ in range(2)]  # three would have a consensus
     study = mrml.compareObservers(nodes, FEW, progress=lambda number, _count, _name: number < 1)
     assert [found.name for found in study] == ["Parotid"]
     says("\n".join(study.remarks), 1, 2)
