@@ -14,15 +14,8 @@ import sayings
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
-# end is short, and none goes on alone.
-LONGEST = (
-    *("panel", "registry", "parity", "hostile", "dicom_reports", "severalobservers", "orientation", "field"),
-    *("dicom_contours", "identical", "bands", "nearest", "extent", "module_scenes", "conventions"),
-    *("module_following", "dose_volume", "module_stopping", "pictures_of_files", "relevance", "findings", "summary"),
-    *("dicom_segmentations", "dicom_series", "dicom", "batch_goingon", "module_tools", "selection"),
-    *("report_slices", "report_pages"),
-)
+# Files that take longest, by their names behind "test_": workers take them first, so that none goes on alone at last.
+LONGEST = ("panel", "registry", "report_pages", "hostile", "dicom_reports", "field", "severalobservers")
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist, which Slicer's own Python does not have
@@ -179,8 +172,9 @@ def benchmark():
 
 @pytest.fixture(scope="module")
 def coarse():
-    """Meshes are counted on grids of few voxels and bands searched in few voxels, where precision does not matter."""
+    """Meshes are counted and bands searched in few voxels and doses at few places, where precision does not matter."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("SegmentMetricsLib.metrics.dosesampling.FEWEST", 10_000)
         patch.setattr("SegmentMetricsLib.geometry.voxelization.STEPS_ACROSS", 15)
         patch.setattr("SegmentMetricsLib.metrics.bands.bandvoxels.MOST_VOXELS", 1 << 15)
         for name, number in {"FIRST_DRAW": 200, "LARGEST_FIRST_DRAW": 600, "LARGEST_DRAW": 600}.items():

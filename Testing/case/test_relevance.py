@@ -13,6 +13,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.metrics.registry import FAMILIES, REGISTRY
 from SegmentMetricsLib.show.explanations import familiesUsing, ofFamily, ofSetting
 
+pytestmark = pytest.mark.usefixtures("coarse")
 # two balls of different place and size, and one nearby that is critical
 SIZE, SPACING = (20, 18, 16), (1.5, 1.8, 3.0)
 # setting -> another value than the default

@@ -77,12 +77,14 @@ class Tree:
     def voxels(self, shift: float = 0.0, cut: tuple[int, float, float] | None = None) -> np.ndarray:
         inside = np.zeros(len(PLACES), bool)
         for number, (line, along, radius) in enumerate(zip(self.lines, self.along, self.radii, strict=True)):
-            distances, nearest = cKDTree(line + shift).query(PLACES, distance_upper_bound=radius)
+            low, high = line.min(axis=0) + shift - radius, line.max(axis=0) + shift + radius
+            rows = np.flatnonzero(((low <= PLACES) & (high >= PLACES)).all(axis=1))
+            distances, nearest = cKDTree(line + shift).query(PLACES[rows], distance_upper_bound=radius)
             isIn = np.isfinite(distances)
             if cut is not None and cut[0] == number:
                 at = along[np.minimum(nearest, len(along) - 1)]
                 isIn &= (at < cut[1]) | (at > cut[2])
-            inside |= isIn
+            inside[rows[isIn]] = True
         return inside.reshape((SIZE,) * 3)
 
 

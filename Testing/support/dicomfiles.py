@@ -137,6 +137,7 @@ def writeSlices(folder: Path, positions, like: FileDataset, **elements) -> list[
     return slices
 
 
+@pydicom.config.disable_value_validation()  # which takes as long as all the rest
 def writeStructureSet(path: Path, regions: dict, slices=(), patient: str = "A", frame: str = "1.2.3", kinds=None):
     """Write an RTSTRUCT: regions are names -> contours, each LPS points (n, 3). Return it."""
     result = dataset(path, RTStructureSetStorage, "RTSTRUCT", patient, "")

@@ -23,15 +23,15 @@ needsReference = pytest.mark.skipif(
 )
 
 
-def pairs(source: str) -> Iterator[tuple[str, Structure, Structure, dict]]:
-    """Yield name, reference, test and the tools' numbers of every pair of one list."""
+def pairs(source: str, only: str = "") -> Iterator[tuple[str, Structure, Structure, dict]]:
+    """Yield name, reference, test and the tools' numbers of every pair of one list, or only of the one of that name."""
     numbers = json.loads((FOLDER / source).read_text())
     data = FOLDER / "data"
     if source in LABEL_MAPS:
-        files = [data / f"organs_{side}{LABEL_MAPS[source]}.nii.gz" for side in ("reference", "test")]
-    for name, entry in numbers.items():
+        files = [readStructures(data / f"organs_{side}{LABEL_MAPS[source]}.nii.gz") for side in ("reference", "test")]
+    for name, entry in [(only, numbers[only])] if only else numbers.items():
         if source in LABEL_MAPS:
-            structures = [readStructures(file, name=int(name))[0].rename(name) for file in files]
+            structures = [next(one for one in file if one.number == int(name)).rename(name) for file in files]
         else:
             if source == "headneck.json":
                 case, organ = name.split("/")

@@ -27,9 +27,8 @@ def imageOf(array, spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), direction=No
 
 def ball(radius: float, center=(0.0, 0.0, 0.0), spacing=(1.0, 1.0, 1.0), origin=(-30, -30, -30), size=(60, 60, 60)):
     """Return the image of a ball: radius and center in mm, voxel centers inside are 1."""
-    k, j, i = np.meshgrid(*[np.arange(n) for n in reversed(size)], indexing="ij")
-    points = np.stack([i, j, k], axis=-1) * spacing + np.array(origin, float)
-    return imageOf(np.linalg.norm(points - center, axis=-1) <= radius, spacing, origin)
+    x, y, z = (np.arange(n) * step + start - at for n, step, start, at in zip(size, spacing, origin, center))
+    return imageOf(np.sqrt(x**2 + y[:, None] ** 2 + z[:, None, None] ** 2) <= radius, spacing, origin)
 
 
 def box(low, high, size=(24, 24, 24), spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), value=1) -> SimpleITK.Image:

@@ -24,8 +24,9 @@ OTHERS += ("EvaluateSegmentation", "MISeval")
 NAMES = {"MeshMetrics-0.1": "MeshMetrics-0.1-paper"}
 # What the README says of MeshMetrics, whose numbers have six digits behind the point; of others 1e-4.
 TOLERANCES = {"MeshMetrics-0.1": 1e-6, "MeshMetrics-1.4.1": 1e-6, "Plastimatch": 1e-3}
-# Files of so many structures that they are measured nightly.
-LARGE = ("headneck.json", "organs_aniso.json")
+# What is measured daily: of all files and groups the others take too long.
+DAILY = [(MESHES, "organs_3mm.json", ""), (MESHES, "examples.json", "plane")]
+EVERY = [(group, source, "") for group in (MESHES, OTHERS) for source in SOURCES]
 KEYS = {"NSD1": "NSD_1mm", "NSD2": "NSD_2mm", "BIoU2": "BIoU_2mm", "HDRFDST": "HD", "AVGDIST": "MASD", "DICE": "DSC"}
 KEYS |= {"JACRD": "IoU", **{key: key for key in ("HD", "HD95", "MASD", "ASSD", "DSC", "IoU")}}
 # How much lower the program's own NSD may be, which leaves to rounding whether a distance equals the tolerance.
@@ -33,16 +34,12 @@ TIES = 0.008
 
 
 @pytest.mark.parametrize(
-    ("conventions", "source"),
-    [
-        pytest.param(group, source, marks=pytest.mark.nightly if group is OTHERS or source in LARGE else ())
-        for group in (MESHES, OTHERS)
-        for source in SOURCES
-    ],
+    ("conventions", "source", "only"),
+    [*DAILY, *(pytest.param(*one, marks=pytest.mark.nightly) for one in EVERY if one not in DAILY)],
 )
-def testEveryToolsOwnNumbers(source, conventions):
+def testEveryToolsOwnNumbers(source, conventions, only):
     failures, compared = [], dict.fromkeys(conventions, 0)
-    for name, reference, test, tools in pairs(source):
+    for name, reference, test, tools in pairs(source, only):
         found = compare(reference, test, SETTINGS).conventions(conventions)
         for key in conventions:
             for theirName, ours in KEYS.items():

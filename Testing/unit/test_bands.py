@@ -15,7 +15,7 @@ from SegmentMetricsLib.metrics.bands import methods as bandmethods
 
 
 def biou(first, second, tolerance=2.0):
-    return compare(first, second, Settings(tolerances=(tolerance,), families=("boundary",)))[f"BIoU_{tolerance:g}mm"]
+    return compare(first, second, Settings(tolerances=(tolerance,), metrics="BIoU"))[f"BIoU_{tolerance:g}mm"]
 
 
 def sharedBox(*boxes) -> float:

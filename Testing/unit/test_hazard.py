@@ -63,7 +63,7 @@ def testEmptyStructures():
 
 
 def testMeshesAndContours():
-    settings = Settings(families="hazard", meshSpacing=0.2)
+    settings = Settings(families="hazard", meshSpacing=0.25)
     reference, test = shapes.boxMesh((8, 0, 0), (12, 4, 4)), shapes.boxMesh((8, 0, 0), (11, 4, 4))
     found = valuesOf(reference, test, settings, Wall=shapes.boxMesh((0, -1, -1), (4, 5, 5)))
     # integral of 1 - (d / 10)^2 from 7 to 8 mm over that from 4 to 8 mm

@@ -27,6 +27,8 @@ from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, REGISTRY, findMetric
 from SegmentMetricsLib.show.explanations import ofMeasurement
 
+pytestmark = pytest.mark.usefixtures("coarse")
+
 
 def measured(comparison, definition):
     return {key: m for key, m in comparison.items() if findMetric(key).metric is definition}
