@@ -55,8 +55,6 @@ ROUNDING = 2e-4
 MOST_PIECES, MOST_OF_SIDE = 40_000, 10_000
 # Elements whose corners are no farther from the other boundary, mm, may be part of it.
 TOUCHING = 1e-6
-# How far from a corner of an element places next to it lie, as a fraction of the way to the element's middle.
-NEARBY = 0.01
 # Largest distance of a place on an element from the nearest corner, as a fraction of the longest side.
 NEAR_CORNER = {2: 1 / 2, 3: 1 / 3**0.5}
 # The corners that follow each corner, and the corners before it.
@@ -134,10 +132,12 @@ def _narrow(
         enough = (reached + wanted).take(segment)
         # close bounds are never below the distance at a corner, on either side: try only elements they can exclude
         rows = np.flatnonzero((bounds > enough) & (np.abs(ofElements).max(axis=1) <= enough))
+        # next to the middle of a piece that is part of both boundaries lies the triangle that it is part of
         touching = rows[np.abs(ofElements[rows]).max(axis=1) <= TOUCHING]
         if len(touching):
-            bounds[touching] = touchingBounds(sampler, segment[touching], places[elements[touching]])
-            bounds[touching] += around[touching]
+            corners = places[elements[touching]]
+            nearest = sampler.nearestTriangles(segment[touching], corners.mean(axis=1))
+            bounds[touching] = distancesToTriangles(corners, nearest[:, None]).max(axis=1) + around[touching]
         rows = rows[bounds[rows] > enough[rows]]
         asked = np.unique(elements[rows])
         asked = asked[~isKnown[asked]]
@@ -173,50 +173,6 @@ def _narrow(
         pieces = PIECES[elements.shape[1]]
         elements = corners[:, pieces].reshape(-1, pieces.shape[1])
         bounds, segment = np.repeat(bounds, len(pieces)), np.repeat(segment, len(pieces))
-
-
-def touchingBounds(sampler: Any, segment: np.ndarray, elements: np.ndarray) -> np.ndarray:
-    """Return upper bounds (k,) in mm of the distance on elements (k, c, 3) that may be part of both boundaries.
-
-    Next to the middle of such an element lies the triangle that it is part of, or next to its corner that is farthest
-    from there the other half of a face that one boundary divides along another diagonal.
-    """
-    middles = elements.mean(axis=1)
-    nearest = sampler.nearestTriangles(segment, middles)
-    away = distancesToTriangles(elements, nearest[:, None])
-    bounds = away.max(axis=1)
-    rows = np.flatnonzero(bounds > TOUCHING)
-    if len(rows) and elements.shape[1] == 3:
-        corners = elements[rows, away[rows].argmax(axis=1)]
-        beside = sampler.nearestTriangles(segment[rows], corners + NEARBY * (middles[rows] - corners))
-        away = np.minimum(away[rows], distancesToTriangles(elements[rows], beside[:, None])).max(axis=1)
-        areOne = areConvexFaces(nearest[rows], beside)
-        bounds[rows[areOne]] = away[areOne] + TOUCHING
-    return bounds
-
-
-def areConvexFaces(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return whether two triangles (k, 3, 3) each are the halves of a flat face without a dent: (k,).
-
-    The distance from such a face is a convex function.
-    """
-    areSame = np.linalg.norm(first[:, :, None] - second[:, None], axis=3) <= TOUCHING
-    every, apex = np.arange(len(first)), areSame.any(axis=2).argmin(axis=1)
-    top, bottom = first[every, apex], second[every, areSame.any(axis=1).argmin(axis=1)]
-    left, right = (first[every, (apex + n) % 3] for n in (1, 2))
-    normals = np.cross(left - top, right - top)
-    heights, beyond, ofLeft, ofRight = (
-        np.einsum("kx,kx->k", normals, way)
-        for way in (
-            bottom - top,
-            np.cross(right - left, bottom - left),
-            np.cross(bottom - top, left - top),
-            np.cross(bottom - top, right - top),
-        )
-    )
-    isFlat = np.abs(heights) <= TOUCHING * np.linalg.norm(normals, axis=1)
-    # each diagonal divides the ends of the other one
-    return (areSame.sum(axis=(1, 2)) == 2) & isFlat & (beyond < 0) & (ofLeft * ofRight <= 0)
 
 
 def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -16,10 +16,9 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances import elements, linear
 from SegmentMetricsLib.distances.bounded import Bounded, combine
 from SegmentMetricsLib.distances.field import Field
-from SegmentMetricsLib.distances.largest import areConvexFaces, balancedBounds
+from SegmentMetricsLib.distances.largest import balancedBounds
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, DirectedDistances, withTies
 from SegmentMetricsLib.geometry.surfaces import Surface
-from SegmentMetricsLib.geometry.triangles import distancesToTriangles
 from SegmentMetricsLib.model.inputs import structureFromPolyData
 from SegmentMetricsLib.show.maps import samplesOf
 
@@ -341,16 +340,6 @@ class TestBounds:
         faces = np.array([[[-50.0, -50, z], [50, -50, z], [0, 80, z]] for z in (3, -3, 3)])
         element = np.array([[[0.0, 0, -1], [1, 0, 1.0], [0.3, 1, 0.0]]])
         assert balancedBounds(element, faces[None])[0] == pytest.approx(3)
-
-    def testFlatFacesWithoutADent(self):
-        """Halfway between two places of such a face, on either of its halves, it goes on."""
-        random = np.random.default_rng(0)
-        corners = np.pad(random.uniform(size=(9999, 4, 2)), ((0, 0), (0, 0), (0, 1)))
-        halves = corners[:, [0, 1, 2]], corners[:, [2, 1, 3]]
-        middles = sum(np.einsum("kc,kcx->kx", random.dirichlet(np.ones(3), 9999), half) for half in halves) / 2
-        isOn = np.minimum(*(distancesToTriangles(middles, half) for half in halves)) < 1e-9
-        assert isOn[areConvexFaces(*halves)].all() and 0.2 < areConvexFaces(*halves).mean() < isOn.mean() < 1
-        assert not areConvexFaces(halves[0], halves[1] + np.pad([[0.001]], ((2, 0), (2, 0)))).any()
 
     def testNumbersWithBounds(self):
         value = Bounded.within(0.99, 0.05, 0.0, 1.0)
