@@ -44,7 +44,9 @@ class Meshes:
 
 def exactBands(sampling: Sampling, tolerance: float) -> float:
     """Return the overlap, in [0, 1], of the bands inside the boundaries of the reference values."""
-    return bands(boundariesOf(sampling), sampling.masks, tolerance).overlap
+    boundaries = boundariesOf(sampling)
+    volumes = [surface.volume for surface in boundaries.surfaces]
+    return bands(boundaries, sampling.masks[0].grid, volumes, tolerance).overlap
 
 
 def nearSurface(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:

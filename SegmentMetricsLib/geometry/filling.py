@@ -45,13 +45,14 @@ def fillContours(start: np.ndarray, end: np.ndarray, shape: tuple[int, int], isF
 def fillSolid(points: np.ndarray, cells: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
     """Return whether voxels [k, j, i] have their center inside closed surfaces.
 
-    points: (n, 3) voxel indices i, j, k, all above -1. cells: (m, 3) point indices of triangles, an even number of them
-    at every edge, in any orientation. The tiny shift of a center on a surface is largest along k and smallest along j.
+    points: (n, 3) voxel indices i, j, k, also outside the voxels. cells: (m, 3) point indices of triangles, an even
+    number of them at every edge, in any orientation. The tiny shift of a center on a surface is largest along k and
+    smallest along j.
     """
     depth, rows, columns = shape
     changes = np.zeros((depth, rows * columns), np.uint8)
     coordinates = np.ascontiguousarray(points.T[[1, 0, 2]])
-    levels = np.ceil(coordinates[:2]).astype(np.int32)
+    levels = np.clip(np.ceil(coordinates[:2]), 0, [[rows], [columns]]).astype(np.int32)
     for chosen in chunks(len(cells), PART):
         part = cells[chosen]
         # triangles between two rows or two columns of centers cross no line through centers

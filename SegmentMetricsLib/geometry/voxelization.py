@@ -18,12 +18,20 @@ from .surfaces import Surface
 # Grids for comparing meshes by volume: this many steps across the smaller structure, with at most that many voxels.
 STEPS_ACROSS = 100
 LARGEST_GRID = 50_000_000
+# Small or thin parts are counted as precisely as a ball of this share of the steps across.
+STEPS_OF_PARTS = 1 / 4
+# Standard error of the enclosed size, counted in voxels 1 mm wide, for boundaries of 1 mm2 (1 mm): about a third of a
+# voxel for a single voxel next to the boundary. Measured on organs of all kinds.
+NOISE = 0.32
 # The boxes of up to so many parts are compared, each with each.
 MOST_PARTS = 2_000
 
 
-def maskOf(surface: Surface, grid: Grid) -> Mask:
-    """Return the voxels of a grid whose centers lie inside a closed boundary, also beyond the grid's edges."""
+def maskOf(surface: Surface, grid: Grid, isCropped: bool = False) -> Mask:
+    """Return the voxels of a grid whose centers lie inside a closed boundary, also beyond the grid's edges.
+
+    isCropped: not beyond them, which is for triangles.
+    """
     if surface.isEmpty:
         return Mask.empty(grid)
     surface = surface.solid
@@ -42,6 +50,8 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
     index = roundIndex(index)
     # no center lies further out
     low, high = np.ceil(index.min(axis=0)).astype(int), np.floor(index.max(axis=0)).astype(int)
+    if isCropped:
+        low, high = np.maximum(low, 0), np.minimum(high, np.array(grid.size) - 1)
     if (low > high).any():
         return Mask.empty(grid)
     index -= low
@@ -51,8 +61,8 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
 def gridForMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Grid:
     """Return a grid with cubic voxels that contains boundaries given as meshes, at least one of them not empty.
 
-    spacing: mm; reduced so that the smallest structure's shortest side spans at least `steps` voxels, as far as memory
-    allows.
+    spacing: mm; reduced so that the smallest structure's shortest side spans at least `steps` voxels, and small parts
+    enough of them, as far as memory allows.
     """
     surfaces = [s for s in surfaces if not s.isEmpty]
     axes, planar = np.eye(3), surfaces[0].dimension == 2
@@ -63,6 +73,12 @@ def gridForMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Gr
     side = min(span.min() for span in spans)
     if side > 0:
         spacing = min(spacing, side / steps)
+    dimension, across = surfaces[0].dimension, STEPS_OF_PARTS * steps
+    boundary = np.pi * across ** (dimension - 1)
+    share = noise(1, boundary, dimension) / (boundary * across / (2 * dimension))
+    for volume, size in ((s.volume, s.sizes.sum()) for s in surfaces):
+        if volume > 0:
+            spacing = min(spacing, stepFor(share * volume, size, dimension))
     points = np.concatenate([s.points for s in surfaces])
     span = np.ptp(points @ axes, axis=0)[: surfaces[0].dimension]
     spacing = max(spacing, float((span.prod() / LARGEST_GRID) ** (1 / len(span))))
@@ -71,6 +87,19 @@ def gridForMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Gr
     origin = corner + axes @ (0.5 * spacing * np.array([1, 1, 0 if planar else 1]))
     grid = gridAround(points, axes * spacing, origin)
     return grid.plane(int(np.rint(grid.toIndex(corner[None])[0, 2])), 2) if planar else grid
+
+
+def noise(step: float, size: float, dimension: int) -> float:
+    """Return the standard error in mm3 (mm2) of the size that boundaries enclose, counted in voxels `step` mm wide.
+
+    size: of the boundaries, mm2 (mm).
+    """
+    return NOISE * step ** ((dimension + 1) / 2) * float(np.sqrt(size))
+
+
+def stepFor(error: float, size: float, dimension: int) -> float:
+    """Return the width in mm of voxels for which noise() equals an error in mm3 (mm2)."""
+    return (error / noise(1.0, size, dimension)) ** (2 / (dimension + 1))
 
 
 def closedParts(surface: Surface) -> list[Surface]:

@@ -13,8 +13,6 @@ from functools import partial
 from ..base.errors import Undefined
 from ..distances.bounded import combine
 from ..distances.surfacedistances import SurfaceDistances, withTies
-from ..geometry import voxelization
-from ..geometry.masks import Mask
 from ..model.structures import REFERENCE_AND_TEST
 from .bands import Bands
 from .bands.methods import bands
@@ -118,20 +116,17 @@ def shareOfTies(distances: SurfaceDistances, tolerance: float) -> float:
     return ties / sum(direction.totalSize for direction in distances.directions)
 
 
-@quantity("masks")
+@quantity()
 def boundaryBands(pair: Pair, tolerance: float) -> Bands:
     """Return the overlap of the two boundary bands for a tolerance in mm."""
     pair.requireClosed(*pair.structures)
-    masks: tuple[Mask, ...] = pair.masks
-    if any(s.mask is not None and s.givenSurface is not None for s in pair.structures):
-        # the measured surfaces decide where to look, not the voxels from which they were made
-        masks = tuple(voxelization.maskOf(s.surface, masks[0].grid) for s in pair.structures)
-    for which, mask in zip(REFERENCE_AND_TEST, masks, strict=True):
-        if mask.isEmpty:
-            raise Undefined(f"the {which} encloses no voxel, so its boundary band cannot be located")
+    # of the measured surfaces, not of the voxels from which smooth ones were made
+    volumes = [s.mask.size if s.mask and s.givenSurface is None else s.surface.volume for s in pair.structures]
+    for which, volume in zip(REFERENCE_AND_TEST, volumes, strict=True):
+        if not volume > 0:
+            raise Undefined(f"the surface of the {which} encloses nothing")
     pair.forget(MANY_ELEMENTS)
-    reference, test = masks
-    return bands(pair.boundaries, (reference, test), tolerance)
+    return bands(pair.boundaries, pair.overlapGrid.grid, volumes, tolerance)
 
 
 @ofShare("BIoU_{tolerance}mm: Boundary intersection over union, {tolerance} mm", CHENG, trend="any")

@@ -14,10 +14,11 @@ import numpy as np
 
 from ..base.progress import checkpoint
 from ..geometry import voxelization
-from ..geometry.grids import Grid, gridAround
+from ..geometry.grids import gridAround
 from ..geometry.masks import Mask
 from ..geometry.sharedvolume import EVENLY
-from ..geometry.voxelization import LARGEST_GRID
+from ..geometry.surfaces import Surface, empty
+from ..geometry.voxelization import LARGEST_GRID, groupsApart
 from ..model.structure import Structure
 from .bands.bandvoxels import rotation
 
@@ -37,14 +38,28 @@ def placesOf(structure: Structure, counterpart: Structure) -> Iterator[tuple[np.
         for points in _inVoxels(structure.mask):
             yield points, areInVoxels(counterpart.mask, points)
         return
-    grid = _turnedGrid(structure)
-    own, others = (s.mask or voxelization.maskOf(s.surface, grid) for s in (structure, counterpart))
-    for k in range(grid.size[2]):
-        checkpoint()
-        index = np.stack(np.meshgrid(*map(np.arange, grid.size[:2]), [k], indexing="ij"), axis=-1).reshape(-1, 3)
-        points = grid.toWorld(index)
-        points = points[areInVoxels(own, points)]
-        yield points, areInVoxels(others, points)
+    parts: list[tuple[np.ndarray, Mask | Surface]]
+    if structure.mask is not None:
+        parts = [(structure.mask.corners(), structure.mask)]
+    else:
+        # each on a grid of its own: one around small parts far apart would be coarse
+        parts = [(part.points, part) for part, _ in groupsApart(structure.surface.solid, empty())]
+    # turned by an odd angle
+    axes, volume = rotation(), volumeOf(structure)
+    largest = max(float(np.ptp(corners @ axes, axis=0).prod()) for corners, _ in parts)
+    step = max((volume / _count(volume)) ** (1 / 3), (largest / LARGEST_GRID) ** (1 / 3))
+    for corners, part in parts:
+        grid = gridAround(corners, axes * step, corners.mean(axis=0))
+        own, others = (
+            one if isinstance(one, Mask) else voxelization.maskOf(one, grid, isCropped=True)
+            for one in (part, counterpart.mask or counterpart.surface)
+        )
+        for k in range(grid.size[2]):
+            checkpoint()
+            index = np.stack(np.meshgrid(*map(np.arange, grid.size[:2]), [k], indexing="ij"), axis=-1).reshape(-1, 3)
+            points = grid.toWorld(index)
+            points = points[areInVoxels(own, points)]
+            yield points, areInVoxels(others, points)
 
 
 def volumeOf(structure: Structure) -> float:
@@ -81,12 +96,3 @@ def _inVoxels(mask: Mask) -> Iterator[np.ndarray]:
         corners = np.stack([i, j, np.full_like(i, k)], axis=1) + mask.low - 0.5
         within = (random.random((len(corners), 1, 3)) + steps) % 1
         yield mask.grid.toWorld((corners[:, None] + within).reshape(-1, 3))
-
-
-def _turnedGrid(structure: Structure) -> Grid:
-    """Return a grid around a structure, with voxels for its number of places, turned by an odd angle."""
-    axes, corners = rotation(), structure.mask.corners() if structure.mask is not None else structure.surface.points
-    box = float(np.prod(np.ptp(corners @ axes, axis=0)))
-    volume = volumeOf(structure)
-    step = max((volume / _count(volume)) ** (1 / 3), (box / LARGEST_GRID) ** (1 / 3))
-    return gridAround(corners, axes * step, corners.mean(axis=0))

@@ -172,6 +172,17 @@ def testVolumeOfAUniformDose(level, kind):
     assert [one.value for key, one in found.items() if key.startswith("V") and key.endswith("GyReference")] == [1, 0]
 
 
+@pytest.mark.parametrize(("far", "other"), [(999, 4), (0, 300)])
+def testMeshesMuchSmallerThanTheBoxAroundBoth(far, other):
+    """Each small part has many places, and those next to it are all that is filled of the other structure."""
+    part, away, whole = (shapes.boxMesh((low,) * 3, (high,) * 3) for low, high in ((0, 3), (far, far + 6), (-1, other)))
+    reference, test = shapes.append(part, away) if far else part, shapes.append(whole, away) if far else whole
+    dose = Dose(np.mgrid[:60, :60, :60].sum(axis=0) / 4, gridOf((60,) * 3, (20,) * 3, (-20,) * 3))
+    found = compare(reference, test, Settings(metrics="dose", doseLevels=()), dose=dose)
+    expected = (3 + 3 * np.average([1.5, far + 3], weights=[27, 216 * bool(far)]) / 20) / 4
+    assert found["DmeanReference"].value == pytest.approx(expected, rel=1e-4)
+
+
 class TestUnknown:
     def doses(self, isKnown: slice):
         """Return a dose that is NaN but for some planes, and the one of these planes alone."""

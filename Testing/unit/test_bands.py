@@ -124,7 +124,7 @@ def testBandsAsThinAsSurfacesAreAsLargeAsThese(kind):
     else:
         sizes = (6 * 81 + 12 * 9 * edge + 8 * corner, 2 * 81 + 4 * 45 + (8 * 9 + 4 * 5) * edge + 8 * corner)
         shared = 81 + 4 * 45 + 4 * (9 + 5) * edge + 4 * corner
-    found = bandmethods.bands(BoundaryPair(*surfaces), masks, 0.002)
+    found = bandmethods.bands(BoundaryPair(*surfaces), masks[0].grid, [mask.size for mask in masks], 0.002)
     assert found.intersection == pytest.approx(0.002 * shared, rel=0.002)
     assert found.union == pytest.approx(0.002 * (sum(sizes) - shared), rel=0.002)
 
@@ -136,9 +136,10 @@ def testLookupAndSearchAgreeOnAutomaticSampling(tolerance):
     masks = tuple(shapes.maskOf(array, (1.0, 1.0, 2.0)) for array in (first, second))
     assert min(mask.count for mask in masks) > 1000
     boundaries = BoundaryPair(*map(fromMask, masks), reach=tolerance)
-    byLookup = bandmethods.bands(boundaries, masks, tolerance)
+    given = masks[0].grid, [mask.size for mask in masks], tolerance
+    byLookup = bandmethods.bands(boundaries, *given)
     boundaries.lattice = None
-    bySearch = bandmethods.bands(boundaries, masks, tolerance)
+    bySearch = bandmethods.bands(boundaries, *given)
     assert byLookup.overlap == pytest.approx(bySearch.overlap, abs=0.003)
     assert byLookup.union == pytest.approx(bySearch.union, rel=0.005)
     # what is wanted of structures of over 1,000 voxels: 0.2 %pt, and what costs nothing more by lookup

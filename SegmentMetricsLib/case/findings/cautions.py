@@ -17,6 +17,7 @@ from ...base.texts import SettingPlace, commaSeparated, pluralize, positionText,
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...geometry.parts import partSizes, partsOutside
+from ...geometry.voxelization import noise
 from ...metrics import boundary, overlap, topology
 from ...metrics import voxel as voxels
 from ...metrics.findings import Finding, Kind
@@ -36,6 +37,8 @@ POROUS = 0.1
 MOSTLY_ONE_KIND = 0.95
 # Families whose measurements are counted in voxels.
 COUNTED = ("overlap", "agreement")
+# Voxels are coarse for a mesh if the standard error of its volume is more than this fraction of it.
+VAGUE = 0.005
 # Units of distances.
 LENGTHS = ("mm", "voxel")
 AT_THEIR_BEST = ("ACC", "TNR", "FPR", "RI")
@@ -182,6 +185,22 @@ def _size(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
         yield Finding.of(Kind.SMALL, extent=f"{what}{spans[axis]:.0f}", size=int(sizes[axis]))
 
 
+def _mesh(pair: Pair) -> Iterator[str]:
+    """Warn if the voxels on which meshes are counted are coarse for their parts, as finer ones would be too many."""
+    areMeshes = pair.dimension == 3 and not any(s.mask is not None for s in pair.structures)
+    if not (areMeshes and pair.areVoxelsCounted and pair.crispCounts.truePositive):
+        return
+    step = float(pair.overlapGrid.grid.spacing.min())
+    error = max(noise(step, s.surface.sizes.sum(), 3) / s.surface.volume for s in pair.structures)
+    if error > VAGUE:
+        share = shortest(float(f"{100 * error:.1g}"))
+        yield Finding.remark(
+            f"Overlap of the meshes is counted on voxels of {step:.2g} mm, because there would be too many finer ones "
+            f"in the box around small parts far apart: volumes may be wrong by {share} %.",
+            "Compare the parts one by one, or export both as masks on an image.",
+        )
+
+
 def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     similarity = values.get("VS")
     if similarity is None or similarity.status != "ok":
@@ -316,6 +335,7 @@ CAUTIONS: Finders = (
     (_tolerances, OF_TOLERANCES, False),
     (_percentiles, ("hasLowPercentiles",), False),
     (_size, COUNTED, False),
+    (_mesh, COUNTED, False),
     (_volumes, ("VS",), False),
     (_density, ("boundary", "voxel"), False),
     (_background, AT_THEIR_BEST, False),

@@ -33,9 +33,9 @@ from ...base.progress import checkpoint
 from ...distances.surfacedistances import BoundaryPair
 from ...geometry.grids import Grid
 from ...geometry.surfaces import Surface
-from ...geometry.voxelization import groupsApart
+from ...geometry.voxelization import groupsApart, noise, stepFor
 from . import Bands
-from .bandvoxels import BOTH, MOST_VOXELS, SIDE, BandVoxels, noise, stepFor
+from .bandvoxels import BOTH, MOST_VOXELS, SIDE, BandVoxels
 from .depths import DRAWS, PART, Depths
 
 # Fractions of the wanted error for counting in voxels, for the draw (at least), and for both together. The last is a
@@ -57,17 +57,17 @@ FAR = 4
 
 
 def searchedBands(
-    boundaries: BoundaryPair, home: Grid, sizes: Sequence[float], tolerance: float, wanted: float
+    boundaries: BoundaryPair, home: Grid, volumes: Sequence[float], tolerance: float, wanted: float
 ) -> tuple[Bands, int]:
     """Return the overlap of the bands of two closed boundaries, and the number of voxels that seem to lie in a band.
 
-    home: a grid to which faces may be parallel. sizes: of the structures, mm3 (mm2). tolerance: tau in mm, > 0. wanted:
-    standard error of the overlap to be reached.
+    home: a grid to which faces may be parallel. volumes: of the structures, mm3 (mm2). tolerance: tau in mm, > 0.
+    wanted: standard error of the overlap to be reached.
     """
     surfaces = boundaries.surfaces
     areas = [float(surface.sizes.sum()) for surface in surfaces]
     dimension = surfaces[0].dimension
-    union = max(min(size, tolerance * area) for size, area in zip(sizes, areas, strict=True))
+    union = max(min(size, tolerance * area) for size, area in zip(volumes, areas, strict=True))
     step = stepFor(COUNT_SHARE * wanted * union, sum(areas), dimension)
     span = np.sort(np.ptp([surface.box for surface in surfaces], axis=(0, 1)))[-dimension:]
     if (span / step).prod() > MOST_VOXELS and surfaces[0].slab is None:
@@ -105,8 +105,8 @@ def _bandsOfGroups(
     for group in groups:
         isShared = not any(surface.isEmpty for surface in group)
         first, second = group if isShared else [max(group, key=lambda surface: surface.count)] * 2
-        sizes = first.volume, second.volume
-        found, number = searchedBands(BoundaryPair(first, second), home, sizes, tolerance, wanted)
+        volumes = first.volume, second.volume
+        found, number = searchedBands(BoundaryPair(first, second), home, volumes, tolerance, wanted)
         if found.union:
             error = found.union * (found.error or 0.0)
             every.append((found.intersection, found.union, error) if isShared else (0.0, found.union, 0.0))

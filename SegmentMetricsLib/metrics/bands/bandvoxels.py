@@ -26,9 +26,6 @@ SIDE = 8
 BOTH = np.uint8(3)
 # Rotation of the grid: a quaternion, not normalized, and in a plane the tangent of the angle.
 TURN, TILT = (0.8371, 0.2713, 0.3517, 0.3198), 0.4142
-# Standard error of the enclosed size, counted in voxels 1 mm wide, for boundaries of 1 mm2 (1 mm): about a third of a
-# voxel for a single voxel next to the boundary. Measured on organs of all kinds.
-NOISE = 0.32
 # Minimum and maximum number of voxels in the box around both structures.
 FEWEST_VOXELS, MOST_VOXELS = 1 << 14, 1 << 24
 
@@ -159,16 +156,3 @@ def rotation() -> np.ndarray:
     w, x, y, z = np.array(TURN) / np.linalg.norm(TURN)
     across = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + 2 * w * across + 2 * across @ across
-
-
-def noise(step: float, size: float, dimension: int) -> float:
-    """Return the standard error in mm3 (mm2) of the size that boundaries enclose, counted in voxels `step` mm wide.
-
-    size: of the boundaries, mm2 (mm).
-    """
-    return NOISE * step ** ((dimension + 1) / 2) * float(np.sqrt(size))
-
-
-def stepFor(error: float, size: float, dimension: int) -> float:
-    """Return the width in mm of voxels for which noise() equals an error in mm3 (mm2)."""
-    return (error / noise(1.0, size, dimension)) ** (2 / (dimension + 1))

@@ -12,11 +12,12 @@ is reported, is small enough.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...distances.surfacedistances import BoundaryPair
 from ...geometry.grids import Grid
-from ...geometry.masks import Mask
 from ...geometry.surfaces import elementCenters, outwardNormals
 from . import Bands
 from .bandsearch import searchedBands
@@ -34,31 +35,32 @@ THIN, THIN_BUDGET = 0.01, 20_000
 THIN_IF_NEEDED, FEW, VAGUE = 0.05, 2000, 3
 
 
-def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float) -> Bands:
+def bands(boundaries: BoundaryPair, grid: Grid, volumes: Sequence[float], tolerance: float) -> Bands:
     """Return the sizes of the bands' intersection and union, of two closed boundaries.
 
     Computed by _thinBands() for bands far thinner than voxels, else by cellBands() for masks on one lattice if
     possible, else by searchedBands().
 
-    masks: the structures' voxels on one grid, which show where to look. tolerance: tau in mm, > 0.
+    grid: of the voxels, to which faces may be parallel. volumes: of the structures in mm3 (mm2), above 0. tolerance:
+    tau in mm, > 0.
     """
-    if isThin(tolerance, masks[0].grid, THIN):
+    if isThin(tolerance, grid, THIN):
         return _thinBands(boundaries, tolerance)
     # the voxel size of a mesh is arbitrary, so it has at most as many voxels as there would be of 1 mm
-    sizes = [
-        mask.count if surface.mask is not None else min(mask.count, mask.size)
-        for mask, surface in zip(masks, boundaries.surfaces, strict=True)
+    counts = [
+        volume / (grid.voxelSize if surface.mask is not None else max(grid.voxelSize, 1.0))
+        for volume, surface in zip(volumes, boundaries.surfaces, strict=True)
     ]
-    isSmall = max(sizes) < SMALL
+    isSmall = max(counts) < SMALL
     wanted = WANTED_ERROR_OF_SMALL if isSmall else WANTED_ERROR
     if boundaries.lattice is not None:
         found = cellBands(boundaries.lattice, tolerance, wanted, boundaries.surfaces[0].slab)
         if found is not None:
             return found
     wanted = SEARCHED_ERROR_OF_SMALL if isSmall else SEARCHED_ERROR
-    found, met = searchedBands(boundaries, masks[0].grid, [mask.size for mask in masks], tolerance, wanted)
+    found, met = searchedBands(boundaries, grid, volumes, tolerance, wanted)
     isVague = met < FEW or (found.error or 0.0) > VAGUE * wanted
-    if isVague and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):
+    if isVague and isThin(tolerance, grid, THIN_IF_NEEDED):
         return _thinBands(boundaries, tolerance)
     return found
 
