@@ -179,8 +179,8 @@ def testMeshesMuchSmallerThanTheBoxAroundBoth(far, other):
     reference, test = shapes.append(part, away) if far else part, shapes.append(whole, away) if far else whole
     dose = Dose(np.mgrid[:60, :60, :60].sum(axis=0) / 4, gridOf((60,) * 3, (20,) * 3, (-20,) * 3))
     found = compare(reference, test, Settings(metrics="dose", doseLevels=()), dose=dose)
-    expected = (3 + 3 * np.average([1.5, far + 3], weights=[27, 216 * bool(far)]) / 20) / 4
-    assert found["DmeanReference"].value == pytest.approx(expected, rel=1e-4)
+    middle = np.average([1.5, far + 3], weights=[27, 216 * bool(far)])
+    assert found["DmeanReference"].value == pytest.approx((3 + 3 * middle / 20) / 4, rel=1e-4)
 
 
 class TestUnknown:

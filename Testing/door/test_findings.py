@@ -25,7 +25,6 @@ LONGER, SHIFTED = shapes.box((7, 6, 6), (15, 14, 13)), shapes.box((8, 6, 6), (17
 LEFT, RIGHT = ((2, 6, 6), (8, 14, 13)), ((15, 6, 6), (21, 14, 13))
 # Boxes of which one fits a little better when it is mirrored.
 TURNED = ((3, 4, 6), (15, 13, 13)), ((15, 12, 6), (25, 21, 13))
-APART = (2000, 2000, 2000), (2002, 2002, 2002)
 IN_MM = ((-30, 15, 40), (10, 45, 90))
 MESH = shapes.boxMesh((0, 0, 0), (10, 10, 10))
 NOTHING = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
@@ -118,7 +117,7 @@ SOFT = shapes.imageOf(SOFT)
         case("remark remark", shapes.openBox(), shapes.openBox(1), families="boundary"),
         case("no-overlap other-units remark remark", shapes.openBox(15), shapes.openBox(0.015, 0.01), **OVERLAP),
         case("remark", shapes.openBox(), MESH, "4"),
-        case("remark", shapes.append(MESH, mesh(*APART)), MESH, "5.4 mm", **OVERLAP),
+        case("remark", shapes.append(MESH, mesh((2000,) * 3, (2002,) * 3)), MESH, "5.4 mm", **OVERLAP),
         # one that is no longer there counts as one that is empty
         case("one-empty", BOX, NOTHING),
         case("remark", NOTHING, NOTHING),
