@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..base.errors import Undefined
 from ..distances.bounded import combine
 from ..distances.surfacedistances import SurfaceDistances, withTies
-from ..model.structures import REFERENCE_AND_TEST
 from .bands import Bands
 from .bands.methods import bands
 from .metric import CHENG, NIKOLOV, REVOLUTIONS, Empty, Family, Value, formula, hint, metric, quantity
@@ -122,9 +120,6 @@ def boundaryBands(pair: Pair, tolerance: float) -> Bands:
     pair.requireClosed(*pair.structures)
     # of the measured surfaces, not of the voxels from which smooth ones were made
     volumes = [s.mask.size if s.mask and s.givenSurface is None else s.surface.volume for s in pair.structures]
-    for which, volume in zip(REFERENCE_AND_TEST, volumes, strict=True):
-        if not volume > 0:
-            raise Undefined(f"the surface of the {which} encloses nothing")
     pair.forget(MANY_ELEMENTS)
     return bands(pair.boundaries, pair.overlapGrid.grid, volumes, tolerance)
 

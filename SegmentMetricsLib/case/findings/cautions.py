@@ -195,8 +195,8 @@ def _mesh(pair: Pair) -> Iterator[str]:
     if error > VAGUE:
         share = shortest(float(f"{100 * error:.1g}"))
         yield Finding.remark(
-            f"Overlap of the meshes is counted on voxels of {step:.2g} mm, because there would be too many finer ones "
-            f"in the box around small parts far apart: volumes may be wrong by {share} %.",
+            f"Overlap of the meshes is counted on voxels of {step:.2g} mm: their parts are small and far apart, and "
+            f"the box around them would have too many finer voxels. Volumes may be wrong by {share} %.",
             "Compare the parts one by one, or export both as masks on an image.",
         )
 

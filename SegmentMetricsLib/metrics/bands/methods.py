@@ -41,8 +41,8 @@ def bands(boundaries: BoundaryPair, grid: Grid, volumes: Sequence[float], tolera
     Computed by _thinBands() for bands far thinner than voxels, else by cellBands() for masks on one lattice if
     possible, else by searchedBands().
 
-    grid: of the voxels, to which faces may be parallel. volumes: of the structures in mm3 (mm2), above 0. tolerance:
-    tau in mm, > 0.
+    grid: of the voxels, to which faces may be parallel. volumes: of the structures in mm3 (mm2), > 0. tolerance: tau
+    in mm, > 0.
     """
     if isThin(tolerance, grid, THIN):
         return _thinBands(boundaries, tolerance)
