@@ -95,7 +95,8 @@ def testSameVoxelsAsVtk(shape):
         surface = Surface(surface.points + grid.origin, surface.cells)
         index = grid.toIndex(surface.points)
         low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
-        mask = maskOf(surface, grid)
+        mask, cropped = maskOf(surface, grid), maskOf(surface, grid, isCropped=True)
+        np.testing.assert_array_equal(*(one.block((0, 0, 0), np.array(grid.size) - 1) for one in (mask, cropped)))
         voxels += mask.count
         # to VTK, centers nearer to the surface than a tolerance are inside
         np.testing.assert_array_equal(mask.block(low, high), stencilled(index, surface.cells, low, high, 0.0))
