@@ -42,8 +42,7 @@ def testTimeAndMemoryGrowWithTheSurfaces(pairs, measure, method, triangles):
     assert 6 < times < 10
     works = [measure.workOf(pair, method) for pair in (large, small)]
     assert ratio(measure, *works) / times < 2
-    one, other = map(measure.peakBytes, works)
-    assert one / other / times < 1.5
+    assert np.divide(*map(measure.peakBytes, works)) / times < 1.5
 
 
 @pytest.mark.parametrize("method", ["fast", "general"])
@@ -69,12 +68,13 @@ def testBandsOfVoxelCentersAreNoCliff(pairs, measure):
 
 @pytest.mark.smoke
 def testOneLabelIsFoundSoonerThanAll(measure):
-    """One structure of a label map after the other, each with a call of its own."""
+    """One structure of a label map after the other, each with a call of its own; a single call takes a millisecond."""
     labels = np.zeros((60, 200, 200), np.uint8)
     for number in range(1, 26):
         labels[2 * number : 2 * number + 4, 7 * number : 7 * number + 9, 10:90] = number
     image = shapes.imageOf(labels)
-    assert ratio(measure, lambda: labelMask(image, 13, 0.5), lambda: labelMasks(image, 0.5)) < 0.6
+    works = lambda: [labelMask(image, 13, 0.5) for _ in range(20)], lambda: [labelMasks(image, 0.5) for _ in range(20)]
+    assert ratio(measure, *works) < 0.6
 
 
 def testBothOrdersOfAPairCostLittleMoreThanOne(pairs, measure):
