@@ -8,7 +8,7 @@ give analytic shapes to test them with.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple, TypeVar
@@ -113,9 +113,14 @@ def sampledDoses(pair: Pair, givenDose: Dose, number: int) -> SampledDoses:
     if structure.isEmpty:
         raise Undefined(pair.emptiness if counterpart.isEmpty else (REFERENCE_EMPTY, TEST_EMPTY)[number])
     pair.requireClosed(*(s for s in (structure, counterpart) if s.mask is None and not s.isEmpty))
+    return _dosesAt(dosesampling.placesOf(structure, counterpart), givenDose)
+
+
+def _dosesAt(places: Iterable[tuple[np.ndarray, np.ndarray]], dose: Dose) -> SampledDoses:
+    """Return the doses at LPS places (n, 3) in mm, each with whether the other structure has them (n,)."""
     known, own, count, ownCount = [], [], 0, 0
-    for points, areShared in dosesampling.placesOf(structure, counterpart):
-        doses, areWithin = givenDose.at(points)
+    for points, areShared in places:
+        doses, areWithin = dose.at(points)
         known.append(doses[areWithin])
         own.append(~areShared[areWithin])
         count, ownCount = count + len(points), ownCount + int(np.count_nonzero(~areShared))
@@ -125,21 +130,24 @@ def sampledDoses(pair: Pair, givenDose: Dose, number: int) -> SampledDoses:
 
 
 def _doseVolume(
-    pair: Pair, number: int, doses: np.ndarray, count: int, solid: Solid, excluded: Solid | None = None
+    dose: Dose, volume: float, doses: np.ndarray, count: int, solid: Solid, excluded: Solid | None = None
 ) -> DoseVolume:
-    """Return the doses in a solid without another one. doses: those that are known of `count` places, ascending."""
-    dose, whole = pair["givenDose"], pair.find("sampledDoses", {"number": number}).places
+    """Return the doses in a solid without another one, which have a volume in mm3.
+
+    doses: those that are known of `count` places, ascending.
+    """
+    share = len(doses) / count
     ends = extremes(dose, solid, excluded, float(doses[0]), float(doses[-1]))
-    volume = dosesampling.volumeOf(pair.structures[number]) * (len(doses) / whole)
-    return DoseVolume(doses, volume, *ends, (count - len(doses)) / count, dose.precision)
+    return DoseVolume(doses, volume * share, *ends, 1 - share, dose.precision)
 
 
 @quantity()
-def dosesInside(pair: Pair, sampledDoses: SampledDoses, number: int) -> DoseVolume:
+def dosesInside(pair: Pair, givenDose: Dose, sampledDoses: SampledDoses, number: int) -> DoseVolume:
     """Return the doses in the reference (0) or the test (1). Raises Undefined if all of it is outside the dose."""
     if not len(sampledDoses.doses):
         raise Undefined(f"the {REFERENCE_AND_TEST[number]} lies outside the region of the dose")
-    return _doseVolume(pair, number, sampledDoses.doses, sampledDoses.places, Solid.of(pair.structures[number]))
+    structure, (doses, _, count, _) = pair.structures[number], sampledDoses
+    return _doseVolume(givenDose, dosesampling.volumeOf(structure), doses, count, Solid.of(structure))
 
 
 @quantity()
@@ -157,23 +165,26 @@ def doseCurves(bothDoses: tuple[DoseVolume, DoseVolume]) -> DoseCurves:
 
 
 @quantity()
-def doseOfPart(pair: Pair, sampledDoses: SampledDoses, number: int) -> DoseVolume:
+def doseOfPart(pair: Pair, givenDose: Dose, sampledDoses: SampledDoses, number: int) -> DoseVolume:
     """Return the doses in what only the reference (0) has, which is missing, or only the test (1), which is added.
 
     Raises Undefined if there is nothing, or all of it is outside the dose.
     """
-    if not sampledDoses.ownPlaces:
+    structure, counterpart = pair.structures[number], pair.structures[1 - number]
+    own, excluded, volume = Solid.of(structure), None, dosesampling.volumeOf(structure)
+    if all(s.mask is not None for s in pair.structures) and not pair.overlapGrid.isResampled:
+        # on one lattice the part is a mask, too, with places of its own: few of a large structure's are in a small part
+        mask = pair.masks[number].without(pair.masks[1 - number])
+        if not mask.isEmpty:
+            own, volume, sampledDoses = Solid(mask), mask.size, _dosesAt(dosesampling.placesIn(mask), givenDose)
+    elif not counterpart.isEmpty:
+        excluded = Solid.of(counterpart)
+    doses, count = sampledDoses.doses[sampledDoses.areOwn], sampledDoses.ownPlaces
+    if not count:
         raise Undefined(f"no part of the {REFERENCE_AND_TEST[number]} lies outside the other one")
-    inside = sampledDoses.doses[sampledDoses.areOwn]
-    if not len(inside):
+    if not len(doses):
         raise Undefined("that part lies outside the region of the dose")
-    own, excluded = Solid.of(pair.structures[number]), None
-    if all(structure.mask is not None for structure in pair.structures) and not pair.overlapGrid.isResampled:
-        # on one lattice the part is a mask, too
-        own = Solid(pair.masks[number].without(pair.masks[1 - number]))
-    elif not pair.structures[1 - number].isEmpty:
-        excluded = Solid.of(pair.structures[1 - number])
-    return _doseVolume(pair, number, inside, sampledDoses.ownPlaces, own, excluded)
+    return _doseVolume(givenDose, volume * count / sampledDoses.places, doses, count, own, excluded)
 
 
 # Metrics of one structure are made three times: of the reference, of the test, and of their difference.

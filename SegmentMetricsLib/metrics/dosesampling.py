@@ -35,7 +35,7 @@ def placesOf(structure: Structure, counterpart: Structure) -> Iterator[tuple[np.
     Both must enclose something. Masks are the boxes of their voxels; meshes are closed.
     """
     if structure.mask is not None and counterpart.mask is not None:
-        for points in _inVoxels(structure.mask):
+        for points, _ in placesIn(structure.mask):
             yield points, areInVoxels(counterpart.mask, points)
         return
     parts: list[tuple[np.ndarray, Mask | Surface]]
@@ -86,8 +86,8 @@ def _count(volume: float) -> int:
     return int(min(max(FEWEST, volume / VOLUME_OF_ONE), MOST))
 
 
-def _inVoxels(mask: Mask) -> Iterator[np.ndarray]:
-    """Yield places in the voxels of a mask, equally many in each, slice by slice."""
+def placesIn(mask: Mask) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the same for a mask without a counterpart: places in its voxels, equally many in each, slice by slice."""
     many = math.ceil(_count(mask.size) / mask.count)
     random, steps = np.random.default_rng(SEED), np.arange(many)[:, None] * EVENLY
     for k, layer in enumerate(mask.voxels):
@@ -95,4 +95,5 @@ def _inVoxels(mask: Mask) -> Iterator[np.ndarray]:
         j, i = np.nonzero(layer)
         corners = np.stack([i, j, np.full_like(i, k)], axis=1) + mask.low - 0.5
         within = (random.random((len(corners), 1, 3)) + steps) % 1
-        yield mask.grid.toWorld((corners[:, None] + within).reshape(-1, 3))
+        points = mask.grid.toWorld((corners[:, None] + within).reshape(-1, 3))
+        yield points, np.zeros(len(points), bool)
