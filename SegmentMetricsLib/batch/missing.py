@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..geometry.surfaces import Surface
 from ..model import naming
 from ..model.structure import Structure
 from ..model.structures import Match
+from ..model.structureset import StructureSet
 
 REFERENCE, TEST, BOTH = "reference", "test", "both"
 # The name of pairs whose structures may have different names in every case.
@@ -84,16 +85,15 @@ def compareMissing(case: Case) -> tuple[list[dict], list[str]]:
     return records, problems
 
 
-def emptyBeside(structure: Structure, others: Sequence[Structure]) -> Structure:
-    """Return an empty structure of the same name for the set that lacks it. others: the structures of that set."""
+def emptyBeside(structure: Structure, others: StructureSet) -> Structure:
+    """Return an empty structure of the same name for the set of others that lacks it."""
     grids = [s.samplingGrid for s in (*others, structure) if s.samplingGrid is not None]
-    file = others[0].file if others else ""
     frame = others[0].frameOfReference if others else ""
     if grids:
-        return Structure(structure.name, Mask.empty(grids[0]), file=file, frameOfReference=frame)
+        return Structure(structure.name, Mask.empty(grids[0]), file=others.path, frameOfReference=frame)
     given = structure.surface
     nothing = Surface(np.zeros((0, 3)), np.zeros((0, given.dimension), given.cells.dtype), given.normal)
-    return Structure(structure.name, givenSurface=nothing, surfaceKind="imported", file=file)
+    return Structure(structure.name, givenSurface=nothing, surfaceKind="imported", file=others.path)
 
 
 class Roster:

@@ -149,7 +149,7 @@ def writePlots(
         figures[BLAND_ALTMAN] = blandAltman(cohort, shown)
         figures[RANKING] = rankingPlot(ranks, cohort) if ranks else None
         correlated = [key for key in cohort.keys if betterOf(key) and (key in keys or not names)]
-        figures[CORRELATIONS] = heatMap(cohort, options, correlated) if len(correlated) > 1 else None
+        figures[CORRELATIONS] = heatMap(cohort, options, correlated, shown) if len(correlated) > 1 else None
         made = {key: one for key, one in figures.items() if one is not None}
         for name, (key, (figure, caption)) in zip(fileNames(made), made.items(), strict=True):
             for kind, date in KINDS.items():
@@ -493,8 +493,8 @@ def rankingPlot(ranks: Sequence[tuple], cohort: Cohort) -> tuple[Any, str]:
     return figure, caption
 
 
-def heatMap(cohort: Cohort, options: Options, keys: Sequence[str]) -> tuple[Any, str]:
-    """Return a picture of Spearman's rank correlations between measurements, over all contours, and its caption.
+def heatMap(cohort: Cohort, options: Options, keys: Sequence[str], structures: Collection[str]) -> tuple[Any, str]:
+    """Return a picture of Spearman's rank correlations between measurements of some structures, and its caption.
 
     Measurements that rank alike add nothing to each other (Taha & Hanbury, doi:10.1186/s12880-015-0068-x, figure 3).
     """
@@ -502,7 +502,7 @@ def heatMap(cohort: Cohort, options: Options, keys: Sequence[str]) -> tuple[Any,
 
     # which people with color vision deficiencies can distinguish
     colors = LinearSegmentedColormap.from_list("correlation", ["#0072B2", "#FFFFFF", "#D55E00"])
-    found = correlations(cohort, options, keys)
+    found = correlations(cohort, options, keys, structures)
     number, values = len(keys), found.to_numpy()
     side = min(max(1.2 + 0.32 * number, COLUMN), 14)
     figure, ((axes,),) = _newFigure(side, side)
@@ -527,18 +527,18 @@ def heatMap(cohort: Cohort, options: Options, keys: Sequence[str]) -> tuple[Any,
     return figure, caption
 
 
-def correlations(cohort: Cohort, options: Options, keys: Sequence[str]):
+def correlations(cohort: Cohort, options: Options, keys: Sequence[str], structures: Collection[str]):
     """Return Spearman's rank correlations of measurements as a data frame; NaN for fewer than FEWEST contours.
 
-    Every measurement ranks the contours of all cases, structures and methods from the best to the worst, so that two
-    that agree have a correlation of 1, also where a lower value of one and a higher one of the other is better.
-    Infinite values are the worst; undefined ones are left out pair by pair.
+    Every measurement ranks the contours of all cases and methods of these structures from the best to the worst, so
+    that two that agree have a correlation of 1, also where a lower value of one and a higher one of the other is
+    better. Infinite values are the worst; undefined ones are left out pair by pair.
     """
     import pandas
 
     columns: dict[str, dict[tuple[str, str, str], float]] = {key: {} for key in keys}
     for (structure, method, key), group in cohort.valuesFor(options).items():
-        if key in columns:
+        if key in columns and structure in structures:
             sign = -1 if betterOf(key) == "higher" else 1
             columns[key] |= {(structure, method, case): sign * value.value for case, value in group.items()}
     frame = pandas.DataFrame(columns).round(12).replace([math.inf, -math.inf], [LARGEST, -LARGEST])

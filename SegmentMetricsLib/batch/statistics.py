@@ -256,7 +256,7 @@ class Cohort:
                 size = value.diagonal if self.units[key] == "mm" else None
             else:
                 size = largest[key] if math.isfinite(largest[key]) else None
-            return None if size is None else math.copysign(size, value.value)
+            return None if size is None or math.isinf(size) else math.copysign(size, value.value)
 
         return _countAs(treat, given)
 
@@ -264,11 +264,15 @@ class Cohort:
         """Return the numbers by case for each structure, method and key, as they count in quantiles and rank tests.
 
         An infinite value is worse than all others, and a structure that a test misses has the worst value that the
-        measurement can have. For a measurement without a better direction, no value that is not finite counts.
+        measurement can have. For a measurement without a better direction, no value that is not finite counts, and none
+        of what no case has, as another tool does not report it.
         """
+        known = {
+            key for (*_, key), group in self.values.items() if not all(math.isnan(v.value) for v in group.values())
+        }
 
         def score(value: ValueRow, key: str) -> float | None:
-            better = betterOf(key)
+            better = betterOf(key) if key in known else ""
             if better and (value.isEmpty or value.missing == TEST):  # the test has nothing of the structure
                 definition = cast(Asked, findMetric(key)).metric
                 return definition.high if better == "lower" else definition.low
@@ -333,23 +337,25 @@ def summarizeOverall(cohort: Cohort, options: Options | None = None) -> list[Sum
     """Return one summary of the mean over the structures of each case, per method and measurement.
 
     A structure counts as in the order of values: one that the test misses has the worst value, so that the mean of a
-    case may be infinite. Undefined values are left out, and so are structures that no test has. Only measurements with
-    a better direction have such a mean; there is none of a single structure. Raises InputError as summarize().
+    case may be infinite; its diagonal is the mean in which the image's diagonal replaces infinite values. Undefined
+    values are left out, and so are structures that no test has. Only measurements with a better direction have such a
+    mean; there is none of a single structure. Raises InputError as summarize().
     """
     options = _optionsFor(cohort, options)
     ranked, isDrawn = cohort.scoresFor(options), set(cohort.structures) - set(cohort.undrawn)
     if len(isDrawn) < 2:
         return []
-    collected: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    collected: dict[tuple[str, str, str], dict[str, list[tuple[float, float]]]] = {}
     for (structure, method, key), group in ranked.items():
         if structure in isDrawn and betterOf(key):
             cases = collected.setdefault((OVERALL, method, key), {})
             for case, value in group.items():
-                cases.setdefault(case, []).append(value)
+                diagonal = cohort.values[structure, method, key][case].diagonal or math.inf
+                cases.setdefault(case, []).append((value, diagonal if math.isinf(value) else value))
     overall = Cohort()
     overall.units = cohort.units
     overall.values = {
-        name: {case: ValueRow(float(np.mean(values)), None) for case, values in cases.items()}
+        name: {case: ValueRow(*np.mean(values, axis=0).tolist()) for case, values in cases.items()}
         for name, cases in collected.items()
     }
     return summarize(overall, options)

@@ -106,7 +106,7 @@ def summaryTable(
     sides = cohort.sides()
     for (_, method), group in list(sides.items()):  # the mean over structures is of the cases of any
         sides.setdefault((OVERALL, method), {}).update(dict.fromkeys(group, ""))
-    lackedBy = cohort.lacking
+    lackedBy, having = cohort.lacking, {case for group in sides.values() for case in group}
     lacks = {name: list(sides[name].values()) for name in dict.fromkeys((s.structure, s.method) for s in shown)}
     told = ["Missing"] if any(map(any, lacks.values())) else []
     isLeftOut = (options or Options()).missing == LEAVE_OUT
@@ -119,7 +119,12 @@ def summaryTable(
         texts = [_cell(found.get((structure, method, key)), len(lacking)) for key in keys]
         names = [shortenName(structure, LONGEST_NAME), *[shorten(method, LONGEST_NAME)] * isNamed]
         number = lacking.count("") if isLeftOut else len(lacking)
-        whole = f" of {number + len(lackedBy[method])}" if method in lackedBy else ""
+        # whether a reference has the structure in a case that no method has is unknown
+        others = {*lackedBy.get(method, ())} - having
+        for (name, _), group in sides.items():
+            others |= {case for case, side in group.items() if name == structure and side != REFERENCE}
+        others -= sides[structure, method].keys()
+        whole = f" of {number + len(others)}" if others else ""
         sidesOf = ((lacking.count(side), side) for side in (TEST, REFERENCE))
         missing = ", ".join(f"{count} {side}" for count, side in sidesOf if count)
         counts = [f"{number}{whole}", *[missing] * len(told)]

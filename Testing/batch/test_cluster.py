@@ -39,8 +39,7 @@ def testAWorkerThatIsLost():
     class Lost(Executor):
         def submit(self, function, task):
             future = Future()
-            isKilled = task.case == "one"
-            future.set_exception(KilledWorker("one") if isKilled else RuntimeError("gone"))
+            future.set_exception(KilledWorker("one") if task.case == "one" else RuntimeError("gone"))
             return future
 
     found = runAll([Task(case, "", "r", "t") for case in ("one", "two")], 1, Lost())

@@ -166,9 +166,7 @@ def testTornRecords(study, inline):
 
 
 def testTwoRunsAtOnce(study, inline, capsys):
-    pytest.importorskip("fcntl", reason="files are locked otherwise here")
-    import fcntl
-
+    fcntl = pytest.importorskip("fcntl", reason="files are locked otherwise here")
     write(ROWS[0])
     Path("out").mkdir()
     with Path("out/.segment-metrics.lock").open("w") as file:

@@ -136,6 +136,7 @@ def testWhatOnlyTestsHaveIsListed(missed, inline, capsys):
     assert (dice["Cases"], dice["Mean"], dice["MissingReference"]) == ("2", "0.5", "1")
     assert [row["Status"] for row in table()] == ["ok", "missing in the reference", "ok", "ok", "ok"]
     says(table()[1]["Reason"], "test", "Spleen")
+    assert Path(table()[1]["ReferenceFile"]).name == "absent"  # not the liver's file
 
 
 def testTheTableSaysHowManyAreMissing(missed, capsys):

@@ -114,6 +114,7 @@ def testWhatATestLeavesEmptyHasTheWorstValue(key, value, worst):
     assert (found.median, found.ranked, found.cases, found.emptyTest) == (worst, 3, 3, 2)
     # the mean is that of the values that were measured
     assert found.mean == pytest.approx(np.mean([v for v in (value, value, 0.5) if math.isfinite(v)]))
+    assert math.isnan(summarize(*cases[:2])[0].median) == math.isnan(value)  # as of a tool that does not report it
 
 
 def testTheMeanOverStructuresCountsWhatIsMissed():

@@ -118,8 +118,7 @@ def testBlandAltman():
     reach = 1.96 * math.sqrt(0.0875 / 3)
     levels = sorted(float(line.get_ydata()[0]) for line in axes.lines if line is not points)
     assert levels == pytest.approx([0.125 - reach, 0, 0.125, 0.125 + reach]) and says(caption)
-    assert blandAltman(Cohort(rows[:2]), ["Lens"]) is None
-    assert blandAltman(cohortOf({"": [1, 2, 3]}), ["Lens"]) is None
+    assert blandAltman(Cohort(rows[:2]), ["Lens"]) is blandAltman(cohortOf({"": [1, 2, 3]}), ["Lens"]) is None
 
 
 def testRanking():
@@ -157,6 +156,7 @@ def testFiles(tmp_path, monkeypatch):
     assert document["schema"] == "segment-metrics-plots/1"
     assert [entry["figure"] for entry in document["figures"]] == list(names)
     says(document["figures"][0]["caption"], "(mm)", "n = 4 ")
+    says(document["figures"][3]["caption"], "8 contours")
     ranked = [(row["Method"], row["MeanRank"]) for row in rowsOf(tmp_path / "plots/ranking.csv")]
     assert ranked[:2] == [("A", "1.0"), ("B", "2.0")]
     # numbers that count otherwise have other figures
@@ -190,7 +190,7 @@ def testRankCorrelations():
     def correlate(columns: dict):
         rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         cohort = Cohort(outcome(f"case {n}", row) for n, row in enumerate(rows))
-        return correlations(cohort, Options(), list(columns))
+        return correlations(cohort, Options(), list(columns), cohort.structures)
 
     # HD95 from the best: 1 2 3 4; DSC from the best: 2 1 4 3; differences of ranks 1 1 1 1: 1 - 6 * 4 / (4 * 15)
     found = correlate({"HD95": [1, 2, 3, 4], "DSC": [0.8, 0.9, 0.6, 0.7]})

@@ -11,7 +11,7 @@ from batchruns import outcome
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.batch.alarms import SHORT
 from SegmentMetricsLib.batch.ranks import correctAll
-from SegmentMetricsLib.batch.statistics import Cohort, box, compareMethods, meanInterval, summarize
+from SegmentMetricsLib.batch.statistics import Cohort, box, compareMethods, meanInterval, summarize, summarizeOverall
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.batch.summarywriting import summaryTable
 from SegmentMetricsLib.metrics.findings import Kind, Severity
@@ -75,27 +75,25 @@ def testOptionsForStructuresThatAreMissingAndForCorrections():
     # 0.005 * 4, 0.01 * 3, 0.03 * 2, and 0.04 * 1, which must not be less than the one before
     corrected = correctAll({"a": 0.01, "b": 0.04, "none": None, "c": 0.03, "d": 0.005}, isStepwise=True)
     assert corrected == pytest.approx({"a": 0.03, "b": 0.06, "none": None, "c": 0.06, "d": 0.02})
+    # the mean of the structures of a case with an image, and of one without
+    images, values = {"1": 100.0, "2": None}, {"Lens": 3.0, "Eye": math.inf}
+    given = [outcome(case, {"HD95": values[name]}, "", name, images[case]) for case in images for name in values]
+    (found,) = summarizeOverall(Cohort(given), Options(treatment="image-diagonal"))
+    assert (found.mean, found.median, found.used, found.replaced) == ((3 + 100) / 2, math.inf, 1, 1)
     for wrong in ({"missing": "zero"}, {"treatment": "zero"}, {"correction": "none"}, {"resamples": 0}, {"seed": -1}):
         with pytest.raises(InputError):
             Options(**wrong)
-
-
-def testTheSeedOfTheBootstrap():
     values = np.random.default_rng(1).normal(10, 2, 400)
     assert meanInterval(values) == meanInterval(values) != meanInterval(values, seed=1)
 
 
 def testBoxes():
     # quartiles of 1..9 and 30: positions 2.25 and 6.75 of 0..9; reach 1.5 * 4.5 = 6.75 above 7.75
-    found = box([*range(1, 10), 30])
-    assert (found.q1, found.median, found.q3) == (3.25, 5.5, 7.75)
-    assert (found.low, found.high, found.outliers) == (1, 9, (30,))
+    assert box([*range(1, 10), 30]) == (1, 3.25, 5.5, 7.75, 9, (30,))
     assert box([4]) == box([4, 4, 4]) and box([4]).outliers == ()
     # quartiles 1.75 and 12.25, reach 15.75: 3 is the last inside, below the quartile
-    found = box([1, 2, 3, 40])
-    assert (found.low, found.q3, found.high, found.outliers) == (1, 12.25, 12.25, (40,))
-    found = box([1, 2, 3, 4, math.inf])
-    assert (found.q3, found.high, found.outliers) == (4, 4, (math.inf,))
+    assert box([1, 2, 3, 40]) == (1, 1.75, 2.5, 12.25, 12.25, (40,))
+    assert box([1, 2, 3, 4, math.inf]) == (1, 2, 3, 4, 4, (math.inf,))
     assert box([math.inf, math.inf]) == box([math.inf])
 
 
@@ -113,6 +111,9 @@ def testTheOverviewOfCasesThatAreMeasuredDifferently():
     assert "the others are missing or not measured;" in note
     signed = overview(cohortOf([1, math.inf, math.nan], "SignedMean"))
     assert "the others are infinite or undefined;" in signed
+    # the second method has the lens of case 2, but it cannot be used; nor is the eye of case 2 expected of the first
+    both = [outcome(n, {"DSC": 1}, m, name) for n, m, name in ("1AL", "2AL", "1BL", "2BE")]
+    assert [line.split()[:4] for line in overview(Cohort(both)).splitlines()[3:4]] == [["L", "B", "1", "of"]]
     # what is not among the main measurements is shown where there is nothing else
     assert overview(cohortOf([1, 2], "SIS")).splitlines()[0].split()[:3] == ["Structure", "Cases", "SIS"]
 
