@@ -20,6 +20,10 @@ from .tableschema import RESULTS_FILE
 
 # What identifies a row of a frame, and which side lacks the structure.
 INDEX, MISSING = ("Case", "Method", "Structure"), "Missing"
+# What reports lack that results have.
+ONLY_PAIRS = (
+    "Structured reports have no numbers of a structure that one side of a case lacks, so it does not count there."
+)
 
 
 class BatchResults:
@@ -122,7 +126,8 @@ def readBatch(folder: str | Path) -> BatchResults:
             outcomes = [outcome for line in file if (outcome := parseOutcome(line)) is not None]
     except FileNotFoundError:
         if reports := sorted(asPath(folder).rglob("*.dcm")):
-            return BatchResults(one for path in reports if (one := _outcomeOf(path, asPath(folder))) is not None)
+            found = [one for path in reports if (one := _outcomeOf(path, asPath(folder))) is not None]
+            return BatchResults(found, remarks=[ONLY_PAIRS])
         raise InputError(f"{folder}: there are no results of a batch, as there is no {RECORDS}.") from None
     except OSError as error:
         raise InputError(f"{path}: the results cannot be read ({error.strerror}).") from error
@@ -138,7 +143,7 @@ def _outcomeOf(path: Path, folder: Path) -> dict | None:
 
     if path.name != REPORT and (path.parent / REPORT).exists():
         return None
-    pairs = [{**record.toDictionary(), "structure": record.name} for record in readReport(path)]
+    pairs = [{**record.toDictionary(), "structure": record.reference.name} for record in readReport(path)]
     case = path.parent.name if path.name == REPORT else path.stem
     folders = path.parent.relative_to(folder).parts
     method = folders[0] if path.name == REPORT and len(folders) == 2 else ""
