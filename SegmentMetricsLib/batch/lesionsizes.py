@@ -14,10 +14,11 @@ from ..show.charts import Axis
 from ..show.tablemodel import Column, Table
 from ..show.tables import shorten
 from ..show.writing import writeTable
-from .missing import Counted
+from .missing import TEST, Counted
 from .plots import INK
 from .ranks import wilson
 from .statistics import NO_METHOD
+from .summaryoptions import LEAVE_OUT
 from .tableschema import SIZE_COLUMNS, SIZES_FILE
 
 FILES = TABLE, PICTURE = SIZES_FILE, "lesions_by_size.svg"
@@ -35,7 +36,7 @@ class LesionSizes:
     """Sizes of a cohort's lesions by structure and method, and how many of each size a lesion of the test overlaps."""
 
     def __init__(self) -> None:
-        # lesions, and those found, by structure and method, then by group
+        # lesions, those found, and those of structures that the test lacks, by structure and method, then by group
         self._counts: dict[tuple[str, str], dict[int, list[int]]] = {}
 
     def add(self, method: str, named: Iterable[Counted]) -> None:
@@ -44,22 +45,24 @@ class LesionSizes:
             for lesion in record.get("lesions", ()) if counts else ():
                 if lesion["side"] == "reference":
                     groups = self._counts.setdefault((structure, method), {})
-                    both = groups.setdefault(bisect_right(STARTS, lesion["volumeReference"]) - 1, [0, 0])
-                    both[0] += 1
-                    both[1] += lesion["event"] != Event.MISSED.value
+                    numbers = groups.setdefault(bisect_right(STARTS, lesion["volumeReference"]) - 1, [0, 0, 0])
+                    numbers[0] += 1
+                    numbers[1] += lesion["event"] != Event.MISSED.value
+                    numbers[2] += record.get("missing") == TEST
 
-    def rows(self) -> Iterator[tuple]:
-        """Yield the rows of the table, with the columns SIZE_COLUMNS."""
+    def rows(self, missing: str) -> Iterator[tuple]:
+        """Yield the rows of the table, with the columns SIZE_COLUMNS. missing: as of Options."""
         for (structure, method), groups in self._counts.items():
-            for group, (lesions, found) in sorted(groups.items()):
-                share = found / lesions
-                yield (structure, method, *STARTS[group : group + 2], lesions, found, share, *wilson(share, lesions))
+            for group, (lesions, found, lacked) in sorted(groups.items()):
+                if number := lesions - lacked * (missing == LEAVE_OUT):
+                    share = found / number
+                    yield (structure, method, *STARTS[group : group + 2], number, found, share, *wilson(share, number))
 
-    def write(self, folder: Path) -> None:
-        """Write the table and the picture into a folder, in place of those of an earlier run."""
+    def write(self, folder: Path, missing: str) -> None:
+        """Write the table and the picture into a folder, in place of those of an earlier run. missing: as of rows()."""
         for name in FILES:
             (folder / name).unlink(missing_ok=True)
-        rows = list(self.rows())
+        rows = list(self.rows(missing))
         if rows:
             writeTable(Table(list(map(Column, SIZE_COLUMNS)), rows), folder / TABLE)
             # what no file can hold becomes question marks

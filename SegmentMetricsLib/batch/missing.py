@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.errors import PairError
+from ..base.plain import toPlain
 from ..base.texts import oneLine
 from ..case.casework import Case
 from ..geometry.masks import Mask
@@ -18,6 +19,8 @@ from ..model.structures import Match
 from ..model.structureset import StructureSet
 
 REFERENCE, TEST, BOTH = "reference", "test", "both"
+# What tables list beside numbers.
+LISTS = ("lesions", "gaps", "spurs")
 # The name of pairs whose structures may have different names in every case.
 ONLY = "the only structure"
 
@@ -80,7 +83,8 @@ def compareMissing(case: Case) -> tuple[list[dict], list[str]]:
                     problems.append(record["reason"])
             else:
                 values = {key: one.toDictionary() for key, one in found.measurements.items()}
-                record.update(convention=found.settings.convention, measurements=values)
+                lists = {name: toPlain(own) for name in LISTS if (own := getattr(found, name)) is not None}
+                record.update(convention=found.settings.convention, measurements=values, **lists)
             records.append(record)
     return records, problems
 

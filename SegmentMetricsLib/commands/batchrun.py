@@ -236,7 +236,7 @@ def carryOut(
     content = found.page.content(cohort, statistics, tests) if first.report else None
     files.writeIndex(found.lines, Path(plan.given.sheet.source).stem, content, lackingCases(cohort))
     summaries = writeSummary(cohort, statistics, tests, counts, plan.output, convention, found.alarms)
-    found.lesionSizes.write(plan.output)
+    found.lesionSizes.write(plan.output, statistics.missing)
     undrawn = []
     if plan.plotted is None:
         removePlots(plan.output, unless=statistics)
