@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple, TypeVar
 
@@ -28,18 +28,23 @@ ICRU = "ICRU Report 83, doi:10.1093/jicru_ndq002"
 CUBIC_CENTIMETER = 1000.0
 # Of a curve.
 POINTS = 201
+# A structure of more mm3 gets places of its own in the part with the largest doses: in the first of so many mm3 around
+# which the dose is uneven.
+LARGE, HOTTEST = 40_000.0, (4000.0, 1000.0, 250.0, 60.0)
 
 
 @dataclass(frozen=True, eq=False)
 class DoseVolume:
     """The doses in a structure, or a part of one.
 
-    doses: (n,) Gy, ascending, at places that stand for equal volumes. volume: mm3 of all of them together, which is the
-    part of the structure within the dose grid. lowest, highest: dose in Gy, of all places and the boundary. outside:
-    share of the structure where the dose is not known, in [0, 1). precision: fraction of a dose that rounding may take.
+    doses: (n,) Gy, ascending, at places that stand for shares (n,) of the volume, together 1. volume: mm3 of them all,
+    which is the part of the structure within the dose grid. lowest, highest: dose in Gy, of all places and the
+    boundary. outside: share of the structure where the dose is not known, in [0, 1). precision: fraction of a dose that
+    rounding may take.
     """
 
     doses: np.ndarray
+    shares: np.ndarray
     volume: float
     lowest: float
     highest: float
@@ -47,11 +52,16 @@ class DoseVolume:
     precision: float = 1e-9
 
     @cached_property
+    def colder(self) -> np.ndarray:
+        """Shares (n + 1,) of the volume, from the coldest place on, that are colder than each place, and than all."""
+        sums = np.concatenate([[0.0], np.cumsum(self.shares)])
+        return sums / sums[-1]
+
+    @cached_property
     def _known(self) -> tuple[np.ndarray, np.ndarray]:
         """Shares of the volume, from the coldest place on, and the doses up to which these shares go."""
-        n = len(self.doses)
-        shares = np.concatenate([[0.0], (np.arange(n) + 0.5) / n, [1.0]])
-        return shares, np.concatenate([[self.lowest], self.doses, [self.highest]])
+        middles = (self.colder[1:] + self.colder[:-1]) / 2
+        return np.concatenate([[0.0], middles, [1.0]]), np.concatenate([[self.lowest], self.doses, [self.highest]])
 
     def atHottest(self, share: float) -> float:
         """Return the dose in Gy that the hottest share of the volume receives at least."""
@@ -136,9 +146,9 @@ def _doseVolume(
 
     doses: those that are known of `count` places, ascending.
     """
-    share = len(doses) / count
+    share, shares = len(doses) / count, np.full(len(doses), 1 / len(doses))
     ends = extremes(dose, solid, excluded, float(doses[0]), float(doses[-1]))
-    return DoseVolume(doses, volume * share, *ends, 1 - share, dose.precision)
+    return DoseVolume(doses, shares, volume * share, *ends, 1 - share, dose.precision)
 
 
 @quantity()
@@ -147,7 +157,22 @@ def dosesInside(pair: Pair, givenDose: Dose, sampledDoses: SampledDoses, number:
     if not len(sampledDoses.doses):
         raise Undefined(f"the {REFERENCE_AND_TEST[number]} lies outside the region of the dose")
     structure, (doses, _, count, _) = pair.structures[number], sampledDoses
-    return _doseVolume(givenDose, dosesampling.volumeOf(structure), doses, count, Solid.of(structure))
+    solid = Solid.of(structure)
+    return _withHottest(_doseVolume(givenDose, dosesampling.volumeOf(structure), doses, count, solid), givenDose, solid)
+
+
+def _withHottest(found: DoseVolume, dose: Dose, solid: Solid) -> DoseVolume:
+    """Return the doses in a solid, at many more places in its hottest part, which has few of them if it is large."""
+    if found.volume <= LARGE:
+        return found
+    levels = [found.atHottest(part / found.volume) for part in HOTTEST]
+    hottest = dosesampling.hottestPlaces(dose, solid.corners, solid.contains, levels, LARGE)
+    if hottest is None:
+        return found
+    level, doses, volumes = hottest
+    colder, shares = found.doses[found.doses < level], volumes / found.volume
+    even = np.full(len(colder), (1 - shares.sum()) / max(len(colder), 1))
+    return replace(found, doses=np.concatenate([colder, doses]), shares=np.concatenate([even, shares]))
 
 
 @quantity()
@@ -236,7 +261,7 @@ def difference(
 @formula(r"\mathrm{Dmean} = \frac{1}{\lvert S \rvert} \int_S D(x) \, dx")
 def meanDose(dosesInside: DoseVolume) -> float:
     """Mean dose in {it}."""
-    return float(dosesInside.doses.mean())
+    return float(dosesInside.shares @ dosesInside.doses)
 
 
 @ofBoth("Dmax: Maximum dose", "Gy")
@@ -282,7 +307,7 @@ def shareOfDose(dosesInside: DoseVolume, doseLevel: float) -> float:
     least = doseLevel * (1 - dosesInside.precision)
     if least <= dosesInside.lowest:
         return 1.0
-    return 1 - float(np.searchsorted(dosesInside.doses, least)) / len(dosesInside.doses)
+    return 1 - float(dosesInside.colder[np.searchsorted(dosesInside.doses, least)])
 
 
 @ofBoth("V{doseLevel}Gycc: V{doseLevel}Gy in cm3", "cm3")

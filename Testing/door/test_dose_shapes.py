@@ -134,6 +134,16 @@ def testPartsThatOnlyOneHas():
     assert found["DmeanOver"].status == "undefined"
 
 
+def testHottestPartOfALargeStructure():
+    """7 liters in a dose whose levels are octahedrons, steep around one point of its grid."""
+    values = np.clip(60 - 6 * np.abs(2 * np.indices((97, 97, 97)) - 96).sum(axis=0), 0, 60.0)
+    body = shapes.box((1, 1, 1), (100, 100, 60), (102, 102, 62), (2, 2, 3), (-97.3, -105.6, -90.7))
+    keys = [f"D{v}ccTest" for v in (0.03, 0.1)]
+    found = compare(body, body, Settings(metrics=keys), dose=replace(gradient(2), values=values))
+    for key, volume in zip(keys, (30, 100)):
+        assert found[key].value == pytest.approx(60 - 6 * (0.75 * volume) ** (1 / 3), abs=0.001 * 60), key
+
+
 def testDoseOfAnImage(tmp_path):
     values = np.linspace(0, 70, 4 * 5 * 6).reshape(4, 5, 6).astype(np.float32)
     path = tmp_path / "dose.nii.gz"

@@ -277,15 +277,12 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("change", "names"),
         [
-            ({"DoseGridScaling": 0}, ["DoseGridScaling", "0"]),
-            ({"DoseGridScaling": -0.01}, ["DoseGridScaling", "-0.01"]),
-            ({"DoseGridScaling": float("nan")}, ["DoseGridScaling", "nan"]),
+            *(({"DoseGridScaling": scale}, ["DoseGridScaling", str(scale)]) for scale in (0, -0.01, np.nan)),
             ({"PixelSpacing": [2, 3, 4]}, ["PixelSpacing", " 2 "]),
             *(({"GridFrameOffsetVector": given}, []) for given in ([0, 4, 8], [0], [0, 4, 4, 8, 12])),
             ({"NumberOfFrames": 1, "GridFrameOffsetVector": [0]}, []),
             ({"PixelData": None, "DVHSequence": []}, ["PixelData"]),
-            ({"DoseUnits": None}, ["DoseUnits"]),
-            ({"ImagePositionPatient": None}, ["ImagePositionPatient"]),
+            *(({name: None}, [name]) for name in ("DoseUnits", "ImagePositionPatient")),
         ],
     )
     def testRefused(self, tmp_path, change, names):
@@ -316,10 +313,7 @@ def partOf(path, spacing, slope, summed="BEAM", **change):
     """Write the dose of a part of a plan, linear in space, over 40 mm from -20; its values have 16 bits."""
     size = [int(40 / step) + 1 for step in spacing]
     points = gridOf(size, spacing, (-20, -20, -20)).toWorld(np.stack(np.indices(size), axis=-1).reshape(-1, 3))
-    values = (30 + points @ slope).reshape(size).transpose()
-    image = SimpleITK.GetImageFromArray(values)
-    image.SetSpacing(tuple(map(float, spacing)))
-    image.SetOrigin((-20.0, -20.0, -20.0))
+    image = shapes.imageOf((30 + points @ slope).reshape(size).transpose(), spacing, (-20, -20, -20))
     change = {"beam": ord(path.name[0]), **change}
     return writeDose(path, image, np.arange(size[2]) * spacing[2], summed=summed, **change)
 
@@ -348,9 +342,8 @@ class TestPartsOfAPlan:
         paths = [partOf(tmp_path / f"{name}=1.dcm", (4, 4, 4), np.zeros(3)) for name in "ab"]  # 30 Gy
         box = shapes.imageOf(np.ones((4, 4, 4), np.uint8))
         SimpleITK.WriteImage(box, "box.nrrd")
-        given = [f"{paths[0]}=0.5", str(paths[1])]
         asked = ("--metrics", "DmeanTest")
-        doses = ("--dose", given[0], "--dose", given[1])
+        doses = ("--dose", f"{paths[0]}=0.5", "--dose", paths[1])
         assert run("compare", "box.nrrd", "box.nrrd", *asked, *doses, "-o", "one", "--numbers-only")[0] == 0
         assert valuesOf("one")["DmeanTest"] == pytest.approx(45, abs=0.01)
         lines = ["case,reference,test,dose", "one,box.nrrd,box.nrrd,a=1.dcm=0.5; b=1.dcm", "two,box.nrrd,box.nrrd,"]
@@ -361,14 +354,9 @@ class TestPartsOfAPlan:
     @pytest.mark.parametrize(
         "change",
         [
-            {"summed": "PLAN"},
-            {"summed": "FRACTION"},
-            {"FrameOfReferenceUID": "1.2.4"},
-            {"plan": "1.2.5"},
-            {"PatientID": "B"},
-            {"beam": ord("a")},
-            {"DoseType": "EFFECTIVE"},
-            {"DoseUnits": "RELATIVE"},
+            *({"summed": kind} for kind in ("PLAN", "FRACTION")),
+            *({"FrameOfReferenceUID": "1.2.4"}, {"plan": "1.2.5"}, {"PatientID": "B"}, {"beam": ord("a")}),
+            *({"DoseType": "EFFECTIVE"}, {"DoseUnits": "RELATIVE"}),
         ],
     )
     def testOfOtherThingsAreRefused(self, tmp_path, change):
