@@ -62,7 +62,7 @@ FAULTS = [
     Fault("distances", r"isExact = isWhole and reached \+ longest <= limit", "isExact = isWhole"),
     Fault("distances", r"\[wanted - error, min", "[wanted, min"),
     Fault("metrics/boundary.py", r"limit = withTies\(tolerance\)", "limit = tolerance * 0.999"),
-    Fault("metrics/boundary.py", r"withTies\(tolerance\), withTies\(tolerance, -1\)", "withTies(tolerance), tolerance"),
+    Fault("metrics/boundary.py", r"withTies\(tolerance, -1\), withTies\(tolerance\)", "tolerance, withTies(tolerance)"),
     Fault("metrics/overlap.py", r"else test - reference", "else reference - test"),
     Fault("metrics/agreement.py", r"\(together \+ apart\) / ", "(together + inReference) / "),
     Fault("metrics/agreement.py", r"\.test, exactCounts\.outsideTest", ".test, exactCounts.outsideReference"),
