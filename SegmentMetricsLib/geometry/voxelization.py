@@ -73,6 +73,7 @@ def gridForMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Gr
     side = min(span.min() for span in spans)
     if side > 0:
         spacing = min(spacing, side / steps)
+    # the relative error of a ball or circle so many voxels across, whose volume is boundary * across / (2 * dimension)
     dimension, across = surfaces[0].dimension, STEPS_OF_PARTS * steps
     boundary = np.pi * across ** (dimension - 1)
     share = noise(1, boundary, dimension) / (boundary * across / (2 * dimension))

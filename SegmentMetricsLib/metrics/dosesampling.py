@@ -2,7 +2,8 @@
 
 A dose that rises along an axis has the same value in a whole plane of a grid's voxels. Centers of voxels would thus
 give few different doses, and an error of half a plane. So masks are sampled at shifted places in every voxel, exactly
-within their voxels; and meshes at the points of a fine grid whose axes are turned against those of the image.
+within their voxels; and the parts of meshes at the points of fine grids whose axes are turned against those of the
+image.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .bands.bandvoxels import rotation
 # unless it has more voxels.
 FEWEST, VOLUME_OF_ONE, MOST = 150_000, 0.5, 2_000_000
 # Places in the cells of a dose's grid that reach the largest doses.
-HOTTEST = 300_000
+PLACES_IN_HOTTEST = 300_000
 # The seed of the shift in every voxel; the same places are taken whenever a structure is measured.
 SEED = 7
 
@@ -92,7 +93,7 @@ def hottestPlaces(
         if not len(volumes) or volumes.sum() > most:
             continue
         starts = np.stack([along[which] for along, which in zip(steps, cells, strict=True)], axis=1)
-        many = math.ceil(HOTTEST / len(starts))
+        many = math.ceil(PLACES_IN_HOTTEST / len(starts))
         within = _spread(np.random.default_rng(SEED), len(starts), many)
         places = (starts[:, None] + within * widths[:, None]).reshape(-1, 3)
         doses, areKnown = dose.atSteps(places)

@@ -195,8 +195,8 @@ def _mesh(pair: Pair) -> Iterator[str]:
     if error > VAGUE:
         share = shortest(float(f"{100 * error:.1g}"))
         yield Finding.remark(
-            f"Overlap of the meshes is counted on voxels of {step:.2g} mm: their parts are small and far apart, and "
-            f"the box around them would have too many finer voxels. Volumes may be wrong by {share} %.",
+            f"Voxels of {step:.2g} mm are counted in the meshes: their parts are small and far apart, and the box "
+            f"around them would have too many finer voxels. Volumes may be wrong by {share} %.",
             "Compare the parts one by one, or export both as masks on an image.",
         )
 
@@ -335,7 +335,7 @@ CAUTIONS: Finders = (
     (_tolerances, OF_TOLERANCES, False),
     (_percentiles, ("hasLowPercentiles",), False),
     (_size, COUNTED, False),
-    (_mesh, COUNTED, False),
+    (_mesh, (), False),
     (_volumes, ("VS",), False),
     (_density, ("boundary", "voxel"), False),
     (_background, AT_THEIR_BEST, False),
